@@ -11,6 +11,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import connect
@@ -20,6 +21,8 @@ import pytest
 
 from moot import open_log
 from moot.bots.models import client
+from moot.channels.errors import StorageError
+from moot.channels.log.write_behind import LogWriter
 from moot.memory.bodies_file import CALLS_NAME
 from moot.protocols.kernel.envelope import Envelope
 from moot.stored import stored_envelopes
@@ -372,3 +375,23 @@ def test_a_model_that_only_looks_things_up_is_cut_off_in_a_society_too(
     assert not any(True for _ in log.messages(type="RISK_ASSESSMENT"))
     report = log.verify()
     assert report.ok, report.findings
+
+
+@pytest.mark.parametrize(
+    "held", [("debate", "Four days or five?"), ("simulate", "--days", "1")], ids=lambda one: one[0]
+)
+def test_nothing_is_sent_while_the_log_is_not_on_the_disk(
+    server: ModelServer, tmp_path: Path, held: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_writer: LogWriter, _seq: int) -> Future[None]:
+        done: Future[None] = Future()
+        done.set_exception(StorageError("log.sqlite: database or disk is full"))
+        return done
+
+    monkeypatch.setattr(LogWriter, "synced", full)
+    server.plays(PROBED)
+    model = ("--model", f"{server.url}#tiny-1", "--seats", "critic", "--key-env", "A_KEY")
+    result = moot(*held, *model, "--out", tmp_path / "out", A_KEY=KEY)
+    assert result.exit_code not in (0, None)
+    assert "database or disk is full" in result.stderr and "Traceback" not in result.output
+    assert len(server.calls) == 1
