@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from moot.bots.models.in_use import ModelInUse
-from moot.bots.models.replaying import RecordedCall
+from moot.bots.models.recorded import RecordedCall
 from moot.channels.errors import ChannelError
 from moot.channels.log.file import reading
 from moot.config.settings import ConfigError, Settings
@@ -22,7 +22,7 @@ from moot.memory.bodies import StoredBodies
 from moot.memory.bodies_file import CALLS_NAME, StoredBodiesFile
 from moot.memory.errors import MemoryStoreError
 from moot.minds.choosing import MindSource
-from moot.minds.modelled import key_variable
+from moot.minds.model_choice import key_variable
 from moot.place import LOG_NAME, data_dir
 from moot.protocols.calls.messages import CallReserved, CallSettled
 from moot.protocols.kernel.envelope import Envelope

@@ -23,7 +23,7 @@ from moot.bots.seats.sessions import SessionStore
 from moot.bots.seats.writer import Writer
 from moot.cases.arena.source import NotebookService, NotebookSource
 from moot.config.settings import Settings
-from moot.minds.models import ModelMinds
+from moot.minds.model_minds import ModelMinds
 from moot.minds.seated import OwnMinds
 from moot.minds.writing import OwnPanelWriter, OwnWriter
 from moot.protocols.arena.seats import ARENA

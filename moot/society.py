@@ -26,7 +26,6 @@ from moot.bots.officers.referee import outage
 from moot.bots.tools.continuation import LABEL
 from moot.bots.tools.prices import load_universe
 from moot.bots.tools.universe import Universe
-from moot.calling import Calls, ModelSeats, Synced, calling
 from moot.cases.arena.source import opened
 from moot.channels.bus import Bus
 from moot.channels.errors import BusClosed, StorageError
@@ -44,8 +43,10 @@ from moot.memory.inmemory import InMemoryStore
 from moot.memory.sqlite import SqliteStore
 from moot.memory.store import Store
 from moot.minds.choosing import Chosen, MindSources, chosen, named
-from moot.minds.models import ModelMinds
+from moot.minds.model_minds import ModelMinds
 from moot.minds.seated import OwnMinds
+from moot.model_service import ModelService, Synced, model_service
+from moot.model_start import ModelSeats
 from moot.outage import Outage
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.envelope import Draft, Envelope
@@ -149,7 +150,13 @@ class Society:
     """A society at work: host, bots, duty runner, stores; made by `open`, ended by `close` (K25)."""
 
     def __init__(
-        self, plan: Plan, clock: Clock, bus: Bus, host: Host, calls: Calls | None, exits: AsyncExitStack
+        self,
+        plan: Plan,
+        clock: Clock,
+        bus: Bus,
+        host: Host,
+        calls: ModelService | None,
+        exits: AsyncExitStack,
     ) -> None:
         """Take what `open` prepared."""
         self.plan = plan
@@ -204,7 +211,7 @@ class Society:
             universe, data = prices(plan)
             market, intraday = market_of(plan, universe)
             calls = await exits.enter_async_context(
-                calling(plan.model_seats, clock, plan.directory, synced, plan.recording)
+                model_service(plan.model_seats, clock, plan.directory, synced, plan.recording)
             )
             self = cls(plan, clock, bus, host, calls, exits.pop_all())
         host.on_fault = self._fail

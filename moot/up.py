@@ -36,7 +36,7 @@ from moot.gateway_child import GatewayChild
 from moot.log_setup import set_up_logging
 from moot.memory.bodies_file import CALLS_NAME
 from moot.minds.choosing import Chosen, MindSources, chosen
-from moot.minds.modelled import Wanted, models_told
+from moot.minds.model_choice import Wanted, models_told
 from moot.patience import Patience
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.times import a_speed, rfc3339

@@ -16,7 +16,6 @@ from moot.bots.bot import Bot
 from moot.bots.minds.mind import Mind
 from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
-from moot.calling import Calls, ModelSeats, calling
 from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.lease import Lease
 from moot.channels.log.sequencer import Entry
@@ -29,8 +28,10 @@ from moot.host import Contents, Host
 from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 from moot.memory.inmemory import InMemoryStore
 from moot.minds.choosing import Chosen
-from moot.minds.models import ModelMinds
+from moot.minds.model_minds import ModelMinds
 from moot.minds.seated import OwnMinds
+from moot.model_service import ModelService, model_service
+from moot.model_start import ModelSeats
 from moot.place import EVIDENCE, LOG_NAME, free_for_a_log
 from moot.protocols.escalation.case import KIND as ESCALATION
 from moot.protocols.kernel.docket import Effects
@@ -100,7 +101,7 @@ class Fitted:
     options: Options
     own: OwnMinds
     models: ModelMinds
-    calls: Calls | None
+    calls: ModelService | None
     on_entry: Callable[[Entry], None] | None
 
 
@@ -122,7 +123,7 @@ async def fitted(options: Options, clock: Clock) -> AsyncIterator[Fitted]:
         own = exits.enter_context(closing(OwnMinds(options.chosen, clock, options.seed)))
         seats = ModelSeats.of(options.chosen, options.models, options.budget)
         synced = None if writer is None else writer.synced
-        async with calling(seats, clock, options.directory, synced, options.life) as calls:
+        async with model_service(seats, clock, options.directory, synced, options.life) as calls:
             yield Fitted(
                 options=options,
                 own=own,
@@ -145,7 +146,7 @@ class Workshop:
         log: Everything logged so far.
     """
 
-    def __init__(self, host: Host, calls: Calls | None) -> None:
+    def __init__(self, host: Host, calls: ModelService | None) -> None:
         """Take a host that is attached, and what calls models."""
         self.host = host
         self._calls = calls

@@ -16,6 +16,9 @@ TOKENS: Final = 300
 MORE_TOKENS: Final = 4_000
 """What a probe may generate, and what when that was too little: models that reason need more."""
 
+PROBE_S: Final = 120.0
+"""Wall seconds that one probe may take."""
+
 _LASTING: Final = frozenset({"no_server", "tls", "key", "no_model", "credit", "rate", "redirect"})
 """Faults that no other rung would mend."""
 

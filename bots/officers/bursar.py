@@ -18,12 +18,12 @@ import structlog
 
 from moot.bots.minds.mind import View
 from moot.bots.models.answer import Answer
-from moot.bots.models.calling import Caller, NoBudget
+from moot.bots.models.caller import Caller, NoBudget
 from moot.bots.models.errors import BadRecord, one_line
 from moot.bots.models.in_use import ModelInUse
-from moot.bots.models.outside import Errand, Outside
 from moot.bots.models.record import answer_in
 from moot.bots.models.request import Request
+from moot.bots.models.transport import Errand, Transport
 from moot.bots.port import Clock
 from moot.channels.bus import Receipt
 from moot.channels.errors import BusClosed
@@ -33,6 +33,7 @@ from moot.protocols.calls.books import Amount, Asked, Books, Place
 from moot.protocols.calls.call import Call, refused_key, reserved_key, settled_key
 from moot.protocols.calls.ledger import Ledger
 from moot.protocols.calls.messages import BudgetSet, CallRefused, CallReserved, CallSettled
+from moot.protocols.calls.rights import PLACE as CALLS
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.message import Message
@@ -125,7 +126,7 @@ class Bursar:
         is_owed: Callable[[str, int], bool],
         clock: CallClock,
         bodies: StoredBodies,
-        outside: Outside,
+        transport: Transport,
         models: Mapping[str, ModelInUse],
         fail: Callable[[Exception], None],
     ) -> None:
@@ -137,7 +138,7 @@ class Bursar:
             is_owed: Says whether an obligation is open, at an attempt.
             clock: The society's.
             bodies: What was kept before.
-            outside: The way to the models.
+            transport: The way to the models.
             models: Those that may be asked, by name.
             fail: Told what keeps calls from being made or kept.
         """
@@ -146,7 +147,7 @@ class Bursar:
         self._is_owed = is_owed
         self._clock = clock
         self._bodies = bodies
-        self._outside = outside
+        self._transport = transport
         self._models = models
         self._fail = fail
         self._running: dict[Key, _Running] = {}
@@ -229,7 +230,7 @@ class Bursar:
         if before is not None and before.settled is not None and before.settled.outcome not in AGAIN:
             return self._stored(before.settled, question)
         body = self._body(before, question)
-        sha256 = await self._clock.from_thread(self._outside.keep(body))
+        sha256 = await self._clock.from_thread(self._transport.keep(body))
         reserved = await self._reserve(question, body, sha256)
         if reserved is None:
             return Answer(outcome="abandoned", why="its answer was no longer wanted before it was sent")
@@ -246,7 +247,7 @@ class Bursar:
             left_s=left_s,
             given_up=given_up,
         )
-        sent = await self._clock.from_thread(self._outside.send(errand))
+        sent = await self._clock.from_thread(self._transport.send(errand))
         await self._settle(call, sent.answer, sent.reply_sha256)
         return sent.answer
 
@@ -337,7 +338,7 @@ class Bursar:
         await self._say(body, settled_key(call_id))
 
     async def _say(self, body: Message, key: str) -> Receipt:
-        return await self._publish(Draft(channel="#calls", author=BURSAR, actor=OFFICER, body=body, key=key))
+        return await self._publish(Draft(channel=CALLS, author=BURSAR, actor=OFFICER, body=body, key=key))
 
     # ---------------------------------------------------------------- room
 

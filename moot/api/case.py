@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic_core import to_jsonable_python
 
 from moot.api.transcript import Transcript
-from moot.called.listing import Call, Calls
+from moot.call_history.listing import Call, Calls
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.shelves import STRATEGIES
 from moot.protocols.kernel.case import CaseState

@@ -16,7 +16,7 @@ from moot.cases.texts import a_text
 from moot.channels.showing.wording import an
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
-from moot.minds.modelled import BudgetSource, ModelSource
+from moot.minds.model_choice import BudgetSource, ModelSource
 from moot.protocols.authorship import summary
 from moot.protocols.kernel.errors import BadInput
 from moot.workshop import START

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from moot.api.case import Folded
-    from moot.called.listing import Call
+    from moot.call_history.listing import Call
     from moot.verify import Report
 
 Several = str | Iterable[str] | None

@@ -11,7 +11,7 @@ from moot.channels.showing.wording import an
 from moot.config.settings import Settings, load_settings
 from moot.log_setup import quiet_logging
 from moot.minds.choosing import MindSources
-from moot.minds.modelled import BudgetSource, ModelSource, Seated, Wanted, unseated
+from moot.minds.model_choice import BudgetSource, ModelSource, Seated, Wanted, unseated
 from moot.place import free_for_a_log
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.frozen import MAX_WHOLE

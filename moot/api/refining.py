@@ -18,7 +18,7 @@ from moot.cases.arena.offline import RunOptions, opener, run_many
 from moot.cases.texts import a_text
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
-from moot.minds.modelled import BudgetSource, ModelSource
+from moot.minds.model_choice import BudgetSource, ModelSource
 from moot.protocols.arena.opening import refusal
 from moot.protocols.arena.run import KIND
 from moot.protocols.arena.seats import ARENA

@@ -16,7 +16,7 @@ from moot.api.result import Result
 from moot.api.running import Prepared, twins
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
-from moot.minds.modelled import BudgetSource, ModelSource, Wanted
+from moot.minds.model_choice import BudgetSource, ModelSource, Wanted
 from moot.protocols.kernel.envelope import Envelope
 from moot.seating import seats_of
 from moot.simulation.durations import DEFAULT_START, first_instant

@@ -13,7 +13,7 @@ from moot.cli.output import say
 if TYPE_CHECKING:
     from moot.config.settings import Settings
     from moot.minds.choosing import Chosen
-    from moot.minds.modelled import Wanted
+    from moot.minds.model_choice import Wanted
 
 MindOption = Annotated[
     list[str] | None,
@@ -73,7 +73,7 @@ def minds_of(given: list[str] | None) -> dict[str, str]:
 
 def wanted(model: str | None, seats: list[str] | None, budget: str | None, key_env: str | None) -> Wanted:
     """Return what the four options say."""
-    from moot.minds.modelled import Wanted
+    from moot.minds.model_choice import Wanted
 
     names = None if seats is None else [name.strip() for text in seats for name in text.split(",")]
     return Wanted(model=model, seats=names, budget=budget, key_env=key_env, is_typed=True)
@@ -81,7 +81,7 @@ def wanted(model: str | None, seats: list[str] | None, budget: str | None, key_e
 
 def say_models(minds: Mapping[str, Chosen], settings: Settings) -> None:
     """Tell on standard error which seats are models', and what these may spend, if any is."""
-    from moot.minds.modelled import models_told
+    from moot.minds.model_choice import models_told
 
     if line := models_told(minds, settings):
         say(line)

@@ -8,11 +8,11 @@ from typing import Any
 
 from moot.bots.minds.mind import Reply, View
 from moot.bots.models.answer import Answer
-from moot.bots.models.calling import Caller, NoBudget
+from moot.bots.models.caller import Caller, NoBudget
 from moot.bots.models.request import Request
-from moot.calling import ModelSeats
 from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
+from moot.model_start import ModelSeats
 from tests.doubles.canned import CannedMind
 from tests.doubles.model_server import ModelServer
 

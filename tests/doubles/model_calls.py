@@ -7,7 +7,7 @@ from random import Random
 
 from moot.bots.minds.mind import View
 from moot.bots.models.answer import Answer
-from moot.bots.models.calling import NoBudget
+from moot.bots.models.caller import NoBudget
 from moot.bots.models.client import ModelClient
 from moot.bots.models.request import Request, Rung
 from moot.config.models import ModelSettings

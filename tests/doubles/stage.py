@@ -11,15 +11,16 @@ from typing import Any
 
 from moot.bots.bot import Bot
 from moot.bots.minds.mind import Mind
-from moot.bots.models.calling import Caller
+from moot.bots.models.caller import Caller
 from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
-from moot.calling import Calls, ModelSeats, calling
 from moot.channels.log.inmemory import InMemoryBus
 from moot.clock import Clock, VirtualClock
 from moot.config.budget import BudgetSettings
 from moot.host import Host
 from moot.memory.inmemory import InMemoryStore
+from moot.model_service import ModelService, model_service
+from moot.model_start import ModelSeats
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import Seat
@@ -35,7 +36,7 @@ class Stage:
     bus: InMemoryBus
     host: Host
     duty_runner: DutyRunner
-    calls: Calls | None = None
+    calls: ModelService | None = None
     bots: dict[Seat, Bot] = field(default_factory=dict)
 
     @property
@@ -88,10 +89,10 @@ def play(
     kept: list[Envelope] = []
 
     async def main(clock: Clock) -> None:
-        async with calling(models or NO_MODELS, clock, directory, None) as calls:
+        async with model_service(models or NO_MODELS, clock, directory, None) as calls:
             await perform(clock, calls)
 
-    async def perform(clock: Clock, calls: Calls | None) -> None:
+    async def perform(clock: Clock, calls: ModelService | None) -> None:
         rulebook = rules()
         gate = Gate(rulebook)
         bus = InMemoryBus(admission=gate, now=clock.now)

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from moot import calling
+from moot import model_service
 from moot.bots.minds.mind import Reply, View
 from moot.bots.models.errors import UnusableModel
-from moot.bots.models.outside import Errand, LiveModels, Sent
+from moot.bots.models.transport import Errand, LiveModels, Sent
 from moot.channels.bus import Receipt
 from moot.channels.errors import StorageError
 from moot.clock import Clock, PacedClock, RealClock
@@ -476,7 +476,7 @@ def test_k26_a_call_whose_reservation_is_not_on_the_disk_is_never_sent(
         done.set_exception(StorageError("log.sqlite: database or disk is full"))
         return done
 
-    monkeypatch.setattr(calling, "_at_once", full)
+    monkeypatch.setattr(model_service, "_at_once", full)
     with pytest.raises(StorageError, match="disk is full"):
         Evening(server)
     assert len(server.calls) == 1

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from moot.bots.minds.mind import View
 from moot.bots.minds.model.material import Quoted, quote
 from moot.bots.models.answer import Answer, ToolCall
-from moot.bots.models.calling import Caller
+from moot.bots.models.caller import Caller
 from moot.bots.models.forms import Form
 from moot.bots.models.request import Request, Tool
 

@@ -15,7 +15,7 @@ from moot.bots.minds.model.measured import is_measured, own_fields
 from moot.bots.minds.model.toolkit import Toolkit
 from moot.bots.minds.simulated.delays import delay
 from moot.bots.minds.simulated.temper import RELIABLE
-from moot.bots.models.calling import Caller, NoBudget
+from moot.bots.models.caller import Caller, NoBudget
 from moot.bots.models.errors import NoSchema
 from moot.config.prompts import Prompts
 from moot.protocols.kernel.message import Message

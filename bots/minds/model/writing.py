@@ -24,7 +24,7 @@ from moot.bots.minds.model.judging import panel_form
 from moot.bots.minds.model.material import MOST_WORK, Quoted, as_json, cut, presented
 from moot.bots.minds.model.mind import DelayOf
 from moot.bots.minds.model.reviews import ReviewForm
-from moot.bots.models.calling import Caller, NoBudget
+from moot.bots.models.caller import Caller, NoBudget
 from moot.bots.models.forms import form_of
 from moot.bots.models.request import Tool
 from moot.bots.seats.hooks import question_of

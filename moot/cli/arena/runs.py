@@ -118,7 +118,7 @@ def run(
     from moot.cases.arena.script import ScriptError, read_script
     from moot.config.models import public
     from moot.log_setup import set_up_logging
-    from moot.minds.modelled import unseated
+    from moot.minds.model_choice import unseated
     from moot.protocols.arena.seats import ARENA, SEATS
     from moot.protocols.authorship import will_write
 

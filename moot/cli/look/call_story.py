@@ -12,21 +12,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from moot.called.listing import Call, Total
-    from moot.called.story import Bodies, Said
+    from moot.call_history.listing import Call, Total
+    from moot.call_history.story import Bodies, Said
     from moot.protocols.kernel.envelope import Envelope
 
 Messages = Mapping[str, tuple["Envelope", str]]
 """Answers by their ids, and why the rules refused them; "" where they did not."""
-
-STATES: Final = {
-    "under_way": "under way",
-    "no_room": "no budget",
-    "not_sent": "not sent",
-    "provider_error": "error",
-    "timed_out": "timed out",
-}
-"""Ends of calls that read otherwise than they are called."""
 
 _COLOURS: Final = {"answered": "green", "under_way": "", "not_sent": "dim"}
 """Of ends of calls; the others are yellow."""
@@ -36,7 +27,9 @@ def state_text(call: Call) -> Text:
     """Return how a call ended, in its colour."""
     from rich.text import Text
 
-    return Text(STATES.get(call.state, call.state), _COLOURS.get(call.state, "yellow"))
+    from moot.call_history.listing import state_words
+
+    return Text(state_words(call.state), _COLOURS.get(call.state, "yellow"))
 
 
 def cost_text(micro: int | None) -> str:
@@ -109,8 +102,8 @@ def _print_one(
 ) -> None:
     from rich.text import Text
 
-    from moot.called.listing import total
-    from moot.called.story import prompt_of, reply_of
+    from moot.call_history.listing import total
+    from moot.call_history.story import prompt_of, reply_of, shared
     from moot.channels.showing.wording import clean
 
     first, sum_ = calls[0], total(calls)
@@ -130,7 +123,7 @@ def _print_one(
             print_hanging(target, Text("  lost      ", "yellow"), Text(line), 12)
         if words.request is not None:
             asked = prompt_of(words.request)
-            same = _same(before, asked)
+            same = shared(before, asked)
             if same:
                 more = ", and" if asked[same:] else ""
                 target.print(Text(f"  asked     the {plural(same, 'message')} above{more}", "dim"))
@@ -194,16 +187,6 @@ def _print_said(target: Console, said: Sequence[Said], what: str) -> None:
         target.print(Text.assemble((f"  {what:<9} ", "dim"), (clean(by, 80), "bold")), soft_wrap=True)
         for line in tidy(text).split("\n"):
             print_hanging(target, Text(" " * 4 if line else ""), Text(line), 4)
-
-
-def _same(before: Sequence[Said], asked: Sequence[Said]) -> int:
-    """Return how many messages a prompt shares with the one before it, from its beginning."""
-    same = 0
-    for old, new in zip(before, asked, strict=False):
-        if old != new:
-            break
-        same += 1
-    return same
 
 
 def _ordered(calls: Sequence[Call]) -> list[Call]:

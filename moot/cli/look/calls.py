@@ -20,7 +20,7 @@ from moot.cli.situation import budgets_json, budgets_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from moot.called.listing import Call, Total
+    from moot.call_history.listing import Call, Total
     from moot.protocols.kernel.docket import Docket, Effects
     from moot.protocols.kernel.envelope import Envelope
 
@@ -39,7 +39,7 @@ class Read:
         Raises:
             CheckFailed: It breaks the rules.
         """
-        from moot.called.listing import Calls
+        from moot.call_history.listing import Calls
 
         self.log = Log(named)
         self._calls = Calls()
@@ -121,7 +121,7 @@ def calls(
     Without ID: the calls, the latest last, and what they come to by seat, case and model. With ID: how one answer came
     about, every turn and try of it, word for word. What is under way counts with the most that it may come to.
     """
-    from moot.called.story import Bodies
+    from moot.call_history.story import Bodies
     from moot.logs import asking
 
     if name is not None and (seat, case, model) != (None, None, None):
@@ -159,7 +159,7 @@ def calls(
 def _print(target: Console, found: Sequence[Call], read: Read, *, is_filtered: bool) -> None:
     from rich.text import Text
 
-    from moot.called.listing import total
+    from moot.call_history.listing import total
     from moot.channels.showing.wording import clean
 
     if not found:
@@ -203,7 +203,7 @@ def _print(target: Console, found: Sequence[Call], read: Read, *, is_filtered: b
 
 
 def _print_totals(target: Console, found: Sequence[Call]) -> None:
-    from moot.called.listing import Total, total, totals
+    from moot.call_history.listing import Total, total, totals
 
     def row(by: str, name: Any, one: Total) -> Row:
         return Row((by, name, f"{one.calls:,}", f"{one.answered:,}", f"{one.tokens:,}", money(one)))
@@ -246,7 +246,7 @@ def _budget_lines(docket: Docket) -> list[str]:
 def _json(found: Sequence[Call], docket: Docket, why: str) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from moot.called.listing import total, totals
+    from moot.call_history.listing import total, totals
 
     def each(by: dict[str, Total]) -> dict[str, Any]:
         return {name: asdict(one) for name, one in by.items()}

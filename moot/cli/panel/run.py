@@ -100,7 +100,7 @@ def run(
     from moot.cases.panel.script import PanelScriptError, read_script
     from moot.config.models import public
     from moot.log_setup import set_up_logging
-    from moot.minds.modelled import unseated
+    from moot.minds.model_choice import unseated
     from moot.protocols.authorship import will_write
     from moot.protocols.kernel.errors import Malformed
 

@@ -49,7 +49,7 @@ from moot.simulation.durations import DEFAULT_START, check_days, first_instant
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from moot.minds.modelled import Wanted
+    from moot.minds.model_choice import Wanted
     from moot.simulation.desk import DeskSummary
     from moot.simulation.simulate import SimulateOptions
     from moot.simulation.summary import SimulationSummary

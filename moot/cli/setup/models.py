@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from moot.config.models import ModelSettings
     from moot.protocols.calls.price import ModelPrice
 
-PROBE_S: Final = 120.0
-"""Wall seconds that one call of the check may take."""
-
 group = typer.Typer(
     cls=Group,
     help="""Look after the language models of the configuration.
@@ -130,7 +127,7 @@ def check(
     import asyncio
 
     from moot.cli.setup.config import settings
-    from moot.minds.modelled import Wanted
+    from moot.minds.model_choice import Wanted
 
     models = settings(config).models
     chosen = dict(models)
@@ -190,7 +187,7 @@ async def _examine(given: ModelSettings, one: Checked) -> AsyncIterator[Diagnosi
 
 async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Diagnosis]:
     from moot.bots.models.prices import price_of
-    from moot.bots.models.probing import TRIAL, asked, find_rung
+    from moot.bots.models.probing import PROBE_S, TRIAL, asked, find_rung
 
     reached = await _reached(client, one)
     yield reached

@@ -13,22 +13,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from moot.called.listing import Call
-from moot.called.listing import Calls as Gathered
-from moot.called.story import Bodies, Words
+from moot.call_history.listing import NOT_SENT, Call
+from moot.call_history.listing import Calls as Gathered
+from moot.call_history.story import Bodies, Words
 from moot.channels.log.reader import LogRows
 from moot.console.errors import NotReady, NotThere
-from moot.console.reading.calls import (
-    NOT_SENT,
-    CallRow,
-    Kind,
-    Sum,
-    call_of,
-    calls_for,
-    calls_of,
-    spend_of,
-    sums_of,
-)
+from moot.console.reading.calls import CallRow, Kind, Sum, call_of, calls_for, calls_of, spend_of, sums_of
 from moot.console.reading.windows import decoded
 from moot.protocols.calls.books import UNITS
 from moot.protocols.calls.rights import PLACE

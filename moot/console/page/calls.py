@@ -7,13 +7,13 @@ from itertools import groupby
 from typing import Any, Final, get_args
 from urllib.parse import quote
 
-from moot.called.listing import NOT_CALLED
-from moot.channels.showing.wording import clean, seat_name, words
+from moot.call_history.listing import NO_ROOM, NOT_CALLED, NOT_SENT, UNDER_WAY, state_words
+from moot.channels.showing.wording import clean, seat_name
 from moot.console.errors import ConsoleError
 from moot.console.model.calls import Gauge
 from moot.console.model.interface import ReadModel
 from moot.console.page.figures_parts import Page
-from moot.console.reading.calls import NO_ROOM, NOT_SENT, UNDER_WAY, UNSETTLED, CallRow, Kind, Sum
+from moot.console.reading.calls import UNSETTLED, CallRow, Kind, Sum
 from moot.protocols.calls.books import shown
 from moot.protocols.calls.messages import Outcome
 
@@ -24,13 +24,6 @@ ROWS: Final = 60
 
 STATES: Final = (*get_args(Outcome), NO_ROOM, UNSETTLED)
 """What calls can be filtered by."""
-
-WORDS: Final[Mapping[str, str]] = {
-    NO_ROOM: "no budget",
-    UNSETTLED: "under way or not sent",
-    "provider_error": "error",
-}
-"""Ends of calls that read otherwise than they are called."""
 
 MICRO: Final = 1_000_000
 CENT: Final = 10_000
@@ -65,7 +58,7 @@ async def calls_view(model: ReadModel, args: Mapping[str, Any]) -> Page:
         "asked": kind._asdict(),
         "seats": [[name, seat_name(clean(name, 40))] for name in sorted({*names["seat"], kind.seat} - {""})],
         "models": sorted({*names["model"], kind.model} - {""}),
-        "states": [[name, state_words(name)] for name in STATES],
+        "states": [[name, state_text(name)] for name in STATES],
         "gauges": gauges,
         "spend": _spend(await model.calls.spend(kind)),
         "sums": [_table(by, sums[by]) for by in ("seat", "model")],
@@ -160,7 +153,7 @@ def _row(row: CallRow) -> Json:
         "case": clean(str(row.case_id), 80) if row.case_id else "",
         "model": clean(str(row.model), 120),
         "mood": mood(row.state),
-        "said": state_words(row.state),
+        "said": state_text(row.state),
         "tokens": f"{row.tokens:,}" if row.tokens is not None else "",
         "money": money(row.cost or 0, is_known=row.cost is not None) if is_sent and row.settled_seq else "",
         "took": seconds(row.latency_ms) if row.latency_ms is not None else "",
@@ -217,9 +210,9 @@ def _spend(sums: Sequence[Sum]) -> Json:
     }
 
 
-def state_words(state: str) -> str:
-    """Word how a call ended, or that it has not."""
-    return WORDS.get(state) or words(clean(state, 60))
+def state_text(state: str) -> str:
+    """Word how a call ended, as the index has it."""
+    return "under way or not sent" if state == UNSETTLED else state_words(clean(state, 60))
 
 
 def mood(state: str) -> str:

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from moot.called.listing import NOT_CALLED, Call, total
-from moot.called.story import Said, Words, prompt_of, reply_of
+from moot.call_history.listing import NOT_CALLED, UNDER_WAY, Call, total
+from moot.call_history.story import Said, Words, prompt_of, reply_of, shared
 from moot.channels.showing.wording import clean, words
 from moot.console.model.calls import Why
 from moot.console.model.interface import ReadModel
-from moot.console.page.calls import money, mood, seconds, state_words
+from moot.console.page.calls import money, mood, seconds, state_text
 from moot.console.page.figures_parts import Page
-from moot.console.reading.calls import UNDER_WAY
 from moot.protocols.calls.books import shown
 from moot.protocols.kernel.times import rfc3339
 
@@ -77,9 +76,7 @@ def why_of(why: Why) -> Json:
 
 def _call(call: Call, said: Words, prompt: Sequence[Said], before: Sequence[Said]) -> Json:
     """Return one call; what its prompt shares with that of the call before is counted and left out."""
-    same = 0
-    while same < min(len(before), len(prompt)) and before[same] == prompt[same]:
-        same += 1
+    same = shared(before, prompt)
     reported = call.model_reported
     return {
         "id": call.id,
@@ -92,7 +89,7 @@ def _call(call: Call, said: Words, prompt: Sequence[Said], before: Sequence[Said
         ),
         "model": clean(f"{call.model} ({reported})" if reported not in ("", call.model) else call.model, 200),
         "mood": mood(call.state),
-        "said": state_words(call.state),
+        "said": state_text(call.state),
         "why": clean(call.why, 500),
         "facts": _facts(call, said),
         "same": same,

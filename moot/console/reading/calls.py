@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from moot.called.listing import State
+from moot.call_history.listing import NO_ROOM, UNDER_WAY
 
 SCHEMA: Final = """
 CREATE TABLE call(
@@ -25,10 +25,6 @@ _OF_TYPE: Final = """
 FROM entry AS e CROSS JOIN log.log AS l ON l.seq = e.seq
 WHERE e.seq BETWEEN ? AND ? AND +e.type = '{}' AND json_type(l.json, '$.body.call_id') = 'text'
 """
-
-NO_ROOM: Final[State] = "no_room"
-UNDER_WAY: Final[State] = "under_way"
-NOT_SENT: Final[State] = "not_sent"
 
 TAKE: Final = (
     f"""

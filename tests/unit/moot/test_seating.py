@@ -27,7 +27,7 @@ from moot.config.settings import (
     load_settings,
 )
 from moot.minds.choosing import chosen
-from moot.minds.models import ModelMinds
+from moot.minds.model_minds import ModelMinds
 from moot.minds.seated import OwnMinds
 from moot.protocols.arena.seats import ARENA, PLANNER, REVIEWER
 from moot.protocols.kernel.protocol import Protocol

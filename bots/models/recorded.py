@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from moot.bots.models.answer import Answer
 from moot.bots.models.errors import BadRecord
 from moot.bots.models.in_use import ModelInUse
-from moot.bots.models.outside import Errand, Outside, Sent
 from moot.bots.models.record import answer_in
+from moot.bots.models.transport import Errand, Sent, Transport
 from moot.memory.bodies import Bodies, StoredBodies
 from moot.memory.errors import MemoryStoreError
 from moot.protocols.calls.messages import CallReserved, CallSettled
@@ -35,7 +35,7 @@ class RecordedCall(NamedTuple):
     settled: CallSettled
 
 
-class RecordedModels(Outside):
+class RecordedModels(Transport):
     """Answers each call with what the same call was answered before."""
 
     def __init__(
@@ -44,7 +44,7 @@ class RecordedModels(Outside):
         recorded: StoredBodies,
         bodies: Bodies,
         models: Mapping[str, ModelInUse],
-        live: Outside | None = None,
+        live: Transport | None = None,
     ) -> None:
         """Take a recording.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from moot.called.listing import Call
+from moot.call_history.listing import Call
 from moot.memory.bodies import StoredBodies
 from moot.memory.bodies_file import CALLS_NAME, StoredBodiesFile
 from moot.memory.errors import MemoryStoreError
@@ -104,6 +104,14 @@ def prompt_of(request: Mapping[str, Any]) -> list[Said]:
         if isinstance(message, Mapping):
             found += _message(message)
     return found
+
+
+def shared(before: Sequence[Said], asked: Sequence[Said]) -> int:
+    """Return how many messages a prompt shares with the one before it, from its beginning."""
+    return next(
+        (n for n, (old, new) in enumerate(zip(before, asked, strict=False)) if old != new),
+        min(len(before), len(asked)),
+    )
 
 
 def reply_of(reply: Mapping[str, Any]) -> list[Said]:

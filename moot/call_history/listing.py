@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -16,8 +16,20 @@ State = Outcome | Literal["under_way", "no_room", "not_sent"]
 """How a call ended, as CALL_SETTLED says it; or that it has not, that a budget had no room for it (CALL_REFUSED), or
 that its reservation did not stand any more when it came into the log."""
 
-NOT_CALLED: Final = frozenset({"no_room", "not_sent"})
+UNDER_WAY: Final[State] = "under_way"
+NO_ROOM: Final[State] = "no_room"
+NOT_SENT: Final[State] = "not_sent"
+
+NOT_CALLED: Final = frozenset({NO_ROOM, NOT_SENT})
 """States of what was never sent."""
+
+_WORDS: Final[Mapping[str, str]] = {NO_ROOM: "no budget", "provider_error": "error"}
+"""States that read otherwise than they are called."""
+
+
+def state_words(state: str) -> str:
+    """Word how a call ended, or that it has not."""
+    return _WORDS.get(state) or state.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +113,7 @@ class Calls:
         """Take in one message."""
         body = env.body
         if isinstance(body, CallReserved):
-            call = _asked(env, body, "not_sent" if fx.superseded else "under_way")
+            call = _asked(env, body, NOT_SENT if fx.superseded else UNDER_WAY)
             if fx.superseded:
                 call = replace(
                     call, why="it did not fit, or was not owed, any more when it came into the log"
@@ -110,7 +122,7 @@ class Calls:
                 call = replace(call, tokens=body.max_tokens, cost=body.max_cost)
             self.by_id[call.id] = replace(call, request_sha256=body.request_sha256)
         elif isinstance(body, CallRefused):
-            self.by_id[body.call_id] = replace(_asked(env, body, "no_room"), why=body.why)
+            self.by_id[body.call_id] = replace(_asked(env, body, NO_ROOM), why=body.why)
         elif isinstance(body, CallSettled) and body.call_id in self.by_id:
             self.by_id[body.call_id] = replace(
                 self.by_id[body.call_id],

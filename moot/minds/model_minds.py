@@ -12,14 +12,14 @@ from moot.bots.minds.model.asking import ModelOptions
 from moot.bots.minds.model.mind import NOTHING, DelayOf, ModelMind, at_once, drawn
 from moot.bots.minds.model.toolkit import Toolkit
 from moot.bots.minds.model.writing import ModelPanelWriter, ModelWriter
-from moot.bots.models.calling import Caller
+from moot.bots.models.caller import Caller
 from moot.bots.seats.panel import PanelWriter
 from moot.bots.seats.writer import Writer
-from moot.calling import Calls
 from moot.clock import Clock
 from moot.config.prompts import PromptSettings
 from moot.minds.choosing import Chosen
 from moot.minds.foreseeing import fault_of
+from moot.model_service import ModelService
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.minds import model_named
 from moot.protocols.kernel.seats import Seat
@@ -40,7 +40,7 @@ class ModelMinds:
     def __init__(
         self,
         chosen: Mapping[str, Chosen],
-        calls: Calls | None,
+        calls: ModelService | None,
         clock: Clock,
         seed: int,
         prompts: PromptSettings = SHIPPED,
@@ -119,7 +119,7 @@ class ModelMinds:
         return _ModelOrSimulated(lambda: self._office.is_simulated(seat), mind, simulated)
 
     @property
-    def _office(self) -> Calls:
+    def _office(self) -> ModelService:
         assert self._calls is not None
         return self._calls
 

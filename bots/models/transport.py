@@ -1,4 +1,4 @@
-"""The way to the models: what the bursar has carried out where sockets are, and is told when it is done.
+"""How calls travel to models: what the bursar has carried out where sockets are, and is told when it is done.
 
 `LiveModels` sends; a replay gives what was answered before.
 """
@@ -61,7 +61,7 @@ class Sent(NamedTuple):
     reply_sha256: str
 
 
-class Outside(Protocol):
+class Transport(Protocol):
     """Carries out what takes wall time; what it returns is awaited with `Clock.from_thread`."""
 
     def keep(self, body: bytes) -> Future[str]:
@@ -81,7 +81,7 @@ class Spawn(Protocol):
         ...
 
 
-class LiveModels(Outside):
+class LiveModels(Transport):
     """Sends calls over the network."""
 
     def __init__(

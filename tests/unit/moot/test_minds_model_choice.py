@@ -10,7 +10,7 @@ from moot.config.budget import BudgetSettings
 from moot.config.minds import MindSettings
 from moot.config.settings import ConfigError, load_settings
 from moot.minds.choosing import UnusableMind, chosen, named
-from moot.minds.modelled import KEY_VARIABLE, Wanted, models_told, unseated
+from moot.minds.model_choice import KEY_VARIABLE, Wanted, models_told, unseated
 from moot.protocols.kernel.seats import Seat
 from tests.doubles.own_minds import Lenient
 

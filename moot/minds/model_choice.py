@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from moot.bots.models.key import key_of
-from moot.calling import check_prices
 from moot.channels.showing.wording import an
 from moot.clock.wall import utc_ns
 from moot.config.budget import BudgetSettings
@@ -20,6 +19,7 @@ from moot.config.minds import MindSettings, mind_seat
 from moot.config.models import ModelSettings, no_model
 from moot.config.settings import Settings
 from moot.minds.choosing import Chosen, MindSources, UnusableMind
+from moot.model_start import check_prices
 from moot.protocols.kernel.faults import first_fault
 from moot.protocols.kernel.minds import in_short
 from moot.protocols.kernel.seats import Seat

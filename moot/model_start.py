@@ -1,0 +1,144 @@
+"""Which models a society calls, and how each is called: found out before its start, at a small cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from random import Random
+
+from moot.bots.models.advice import advice
+from moot.bots.models.answer import Answer
+from moot.bots.models.client import ModelClient
+from moot.bots.models.errors import NoKey, NoPackage, UnusableModel
+from moot.bots.models.in_use import ModelInUse, endpoint_of
+from moot.bots.models.key import key_of
+from moot.bots.models.prices import price_of
+from moot.bots.models.probing import PROBE_S, Probed, find_rung
+from moot.clock import Clock, IoThread
+from moot.clock.wall import monotonic_ns
+from moot.config.budget import BudgetSettings
+from moot.config.models import ModelSettings
+from moot.minds.choosing import Chosen
+from moot.protocols.calls.price import cost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSeats:
+    """Which models are to be called, as a configuration has it.
+
+    Attributes:
+        models: Those that fill seats, by name.
+        temperatures: What they are called with, where a seat says it.
+        budget: What they may spend.
+    """
+
+    models: Mapping[str, ModelSettings]
+    temperatures: Mapping[str, float]
+    budget: BudgetSettings
+
+    @classmethod
+    def of(
+        cls, chosen: Mapping[str, Chosen], models: Mapping[str, ModelSettings], budget: BudgetSettings
+    ) -> ModelSeats:
+        """Return the models that fill seats.
+
+        Args:
+            chosen: What fills the seats.
+            models: The models of the configuration.
+            budget: What models may spend.
+
+        Raises:
+            UnusableModel: There is no model of a name.
+        """
+        seats = [one.model for one in chosen.values() if one.model is not None]
+        for seat in seats:
+            if seat.model not in models:
+                raise UnusableModel(f"there is no [models.{seat.model}]: write it with url and model")
+        return cls(
+            models={seat.model: models[seat.model] for seat in sorted(seats, key=lambda one: one.model)},
+            temperatures={seat.model: seat.temperature for seat in seats if seat.temperature is not None},
+            budget=budget,
+        )
+
+
+def check_prices(models: Mapping[str, ModelSettings], budget: BudgetSettings, now: datetime) -> None:
+    """Refuse a budget in dollars for what nobody knows the price of.
+
+    Raises:
+        UnusableModel: There is such a model.
+    """
+    if not budget.counts_usd:
+        return
+    for name, given in models.items():
+        if price_of(given, now) is None:
+            raise UnusableModel(
+                f"models.{name}: a budget in US dollars needs its price, which is not known: write price into"
+                f" [models.{name}], in US dollars for a million tokens, or limit tokens or calls in [budget]"
+            )
+
+
+def client_of(name: str, given: ModelSettings) -> ModelClient:
+    """Return the client of a model.
+
+    Raises:
+        UnusableModel: Its key or a package is missing.
+    """
+    try:
+        key = key_of(name, given)
+        return ModelClient(given, key, rng=Random(monotonic_ns()), now_s=lambda: monotonic_ns() / 1e9)
+    except NoKey as exc:
+        raise UnusableModel(str(exc)) from None
+    except NoPackage as exc:
+        raise UnusableModel(f"models.{name}: {exc}") from None
+
+
+class _Probe:
+    """Asks a model for its list, which costs nothing, and then how it is held to a form."""
+
+    def __init__(self, client: ModelClient, temperature: float | None) -> None:
+        self._client = client
+        self._temperature = temperature
+
+    async def __call__(self) -> Probed:
+        await self._client.open()
+        told = await self._client.models()
+        if isinstance(told, Answer):
+            return Probed(None, (("prompt", told),))
+        return await find_rung(self._client, PROBE_S, self._temperature)
+
+
+def _in_use(name: str, client: ModelClient, found: Probed, clock: Clock) -> ModelInUse:
+    answers = [answer for _, answer in found.answers]
+    if found.rung is None:
+        raise UnusableModel(f"models.{name}: {answers[-1].why}: {advice(answers[-1])}")
+    price = price_of(client.settings, clock.now())
+    used = [answer.usage for answer in answers if answer.usage is not None]
+    is_told = price is not None and all(answer.is_free or answer.usage is not None for answer in answers)
+    return ModelInUse(
+        name=name,
+        settings=client.settings,
+        rung=found.rung,
+        endpoint=endpoint_of(client.settings, client.dialect.reasons, client.dialect.takes_temperature),
+        price=price,
+        probe={
+            "calls": sum(answer.tries > 0 for answer in answers),
+            "tokens": sum(usage.input + usage.output for usage in used),
+            "cost": sum(cost(price, usage) for usage in used) if price is not None and is_told else None,
+        },
+    )
+
+
+async def find_out(
+    seats: ModelSeats, clients: Mapping[str, ModelClient], clock: Clock, io: IoThread
+) -> dict[str, ModelInUse]:
+    """Find out how models are called.
+
+    Raises:
+        UnusableModel: One cannot be called.
+    """
+    probes = [io.spawn(_Probe(client, seats.temperatures.get(name))) for name, client in clients.items()]
+    return {
+        name: _in_use(name, client, await clock.from_thread(probe), clock)
+        for (name, client), probe in zip(clients.items(), probes, strict=True)
+    }
