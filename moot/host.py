@@ -26,7 +26,6 @@ from moot.protocols.escalation.case import EscalationState
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
-from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
 from moot.protocols.kernel.officers import MIND_FAILED, ClockSet
@@ -407,9 +406,14 @@ class Host:
         self, raw: bytes, refused: Refused, *, seat: str | None, channel: str | None, event: str = "refused"
     ) -> None:
         """Keep what was refused, capped and redacted, as an AUDIT line (K18)."""
+        await self._audit_line(raw, str(refused.violation), seat=seat, channel=channel, event=event)
+
+    async def _audit_line(
+        self, raw: bytes, why: str, *, seat: str | None, channel: str | None, event: str
+    ) -> None:
         draft = self._audit.draft(
             raw,
-            refused.violation,
+            why,
             self.clock.now(),
             seat=seat,
             channel=channel,
@@ -427,13 +431,7 @@ class Host:
         obligation = view.obligation
         _log.info("mind is silent", seat=view.seat, obligation=obligation.id, why=why)
         raw = obligation.id.encode()
-        await self.audit_refusal(
-            raw,
-            Refused(Violation("K20", why)),
-            seat=view.seat,
-            channel=obligation.channel,
-            event=MIND_FAILED,
-        )
+        await self._audit_line(raw, why, seat=view.seat, channel=obligation.channel, event=MIND_FAILED)
 
     def due(self, now: datetime) -> Sequence[Draft]:
         """Return what the officers owe at this instant."""

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
-from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.officers import Audit, PersonNamed
 from moot.protocols.kernel.redact import keepsake, redact
 from moot.protocols.kernel.seats import REFEREE
@@ -46,7 +45,7 @@ class RefusalAudit:
     def draft(
         self,
         raw: bytes,
-        violation: Violation,
+        why: str,
         now: datetime,
         *,
         seat: str | None,
@@ -58,7 +57,7 @@ class RefusalAudit:
 
         Args:
             raw: The refused bytes.
-            violation: Why.
+            why: The reason, and the rule where one was broken.
             now: Society time.
             seat: The author it claims, None when unreadable.
             channel: The channel it names, None when unreadable.
@@ -79,7 +78,7 @@ class RefusalAudit:
             event=event,
             seat=redact(seat or "")[:200],
             channel=redact(channel or "")[:200],
-            reason=str(violation)[:2000],
+            reason=why[:2000],
             bytes=text,
             truncated=truncated,
             count=count,

@@ -212,7 +212,8 @@ def _known(names: Mapping[str, str]) -> Way:
 
 
 def _unless(value: object, arg: str) -> str:
-    return "" if value == arg else plain(value)
+    said = plain(value)
+    return "" if said == arg else said
 
 
 def _is_number(value: object) -> bool:

@@ -16,6 +16,7 @@ from moot.config.settings import Settings, load_settings
 from moot.host import Listener
 from moot.minds.choosing import MindSources
 from moot.place import free_for_a_log, price_source
+from moot.protocols.calls.books import NONE, SOCIETY
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import BadInput
@@ -211,7 +212,7 @@ def simulate(
         starts = past.entries[-1].envelope.sent_at if past.entries else options.start
         # Whoever brings a clock can end the first life; those that follow are rare.
         alive = clock or VirtualClock(starts)
-        alive.run(partial(_live, replace(plan, past=past), options.start + length, listen))
+        alive.run(partial(_live, replace(plan, past=past), options.start + length, summary, listen))
         clock, past = None, past if plan.directory is None else _stored(plan)
     summary.wall_s = round((monotonic_ns() - began) / 1e9, 3)
     summary.virtual_s = length.total_seconds()
@@ -223,7 +224,9 @@ def _stored(plan: Plan) -> Past:
     return Past(stored_entries(plan.directory))
 
 
-async def _live(plan: Plan, until: datetime, listener: Listener, clock: VirtualClock) -> None:
+async def _live(
+    plan: Plan, until: datetime, summary: SimulationSummary, listener: Listener, clock: VirtualClock
+) -> None:
     """Live until an instant, or until the log is cut as a kill cuts it."""
     cut = asyncio.Event()
     last_seq = plan.last_seq
@@ -241,3 +244,9 @@ async def _live(plan: Plan, until: datetime, listener: Listener, clock: VirtualC
             await society.abandon()
         else:
             await society.close("the simulation is over")
+        if society.calls is not None:
+            books = society.host.docket.context.fold_named("ledger").books
+            summary.calls = {
+                "booked": books.booked.get(SOCIETY, NONE)._asdict(),
+                "limit": books.limit(SOCIETY)._asdict(),
+            }

@@ -20,7 +20,8 @@ class SimulationSummary:
     """Figures of a simulation; `wall_s` is the only one that differs between two runs of a seed.
 
     Those of System B are in `desk`, ended runs of the Arena by terminal state in `runs`; `escalation_endings` tells by
-    trigger how escalations ended, `open` included; `silences` why minds of one's own gave no answer.
+    trigger how escalations ended, `open` included; `silences` why minds of one's own gave no answer; `calls` what was
+    booked for models and what may be, in micro-USD, tokens and calls; empty where no model has a seat.
     """
 
     days: float = 0.0
@@ -53,6 +54,7 @@ class SimulationSummary:
     wall_s: float = 0.0
     out: str | None = None
     desk: DeskSummary = field(default_factory=DeskSummary)
+    calls: dict[str, Any] = field(default_factory=dict)
 
     def take(self, env: Envelope, fx: Effects) -> None:
         """Count one message and what it changed."""

@@ -103,9 +103,12 @@ class Ledger(Fold):
         return most is not None and (booked or 0) + (lack.asked or 0) > most
 
     def raise_(self, lack: Lack) -> None:
-        """Raise a spent budget by what it was set to, at least by what the call asked that did not fit."""
+        """Raise a spent budget by what it was set to, at least so far that the call fits that did not."""
         limit = getattr(self.books.limits.get(lack.place.scope, Limit()), lack.unit)
-        self.books.raise_(lack.place, lack.unit, max(limit or 0, lack.asked or 0))
+        most = getattr(self.books.limit(lack.place), lack.unit)
+        booked = getattr(self.books.booked.get(lack.place, NONE), lack.unit)
+        lacks = (booked or 0) + (lack.asked or 0) - (most or 0)
+        self.books.raise_(lack.place, lack.unit, max(limit or 0, lacks))
 
     # ---------------------------------------------------------------- folding
 

@@ -19,7 +19,7 @@ OFFICERS: Final[Mapping[str, str]] = {
     "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id}, due for {waited_min} min",
     "RULING": "rules {outcome|words}[ on {obligation_id}][ in {case_id}]: {reason|words}[ ({rule})]",
     "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}[ ({rule})]",
-    "AUDIT": "records {event|words}[ by the {seat|seat}][ in {channel}]: {reason}[, {count|count:time}]",
+    "AUDIT": "records {event|words}[ by the {seat|seat}][ in {channel}]: {reason}[, {count|unless:1} times]",
     "PERSON_NAMED": "learns that {user_id} on {platform} is called {display_name}",
 }
 

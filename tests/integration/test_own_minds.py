@@ -137,7 +137,7 @@ def test_one_instance_in_two_seats_is_still_called_once_at_a_time():
 def test_a_mind_that_fails_leaves_its_seat_silent_and_the_society_goes_on(kind, why):
     log = lived({"critic": kind()})
     (line,) = why_silent(log)
-    assert line == f"{HERE}:{kind.__name__} {why}; the critic stays silent [K20]"
+    assert line == f"{HERE}:{kind.__name__} {why}; the critic stays silent"
     assert not assessed(log)
     debates = Counter(env.body.type for env in log)
     assert debates["HYPOTHESIS"] == debates["MICRO_CYCLE_REPORT"] == 3, "every debate came to its end"
@@ -149,7 +149,7 @@ def test_a_mind_that_fails_leaves_its_seat_silent_and_the_society_goes_on(kind, 
 def test_a_mind_that_hangs_is_silent_after_its_limit_and_keeps_nobody_waiting():
     hangs = Hangs()
     log = lived({"critic": hangs})
-    assert why_silent(log) == {f"{HERE}:Hangs has no answer after 0.2 s; the critic stays silent [K20]": 3}
+    assert why_silent(log) == {f"{HERE}:Hangs has no answer after 0.2 s; the critic stays silent": 3}
     assert findings(log) == []
     hangs.freed.set()
 
@@ -230,7 +230,7 @@ def test_a_mind_that_gives_another_message_than_a_text_is_told_so():
     warned = []
     run_offline(RunOptions(task=TASK, config=ALONE, minds={"planner": Wrong}, warn=warned.append))
     assert warned[0].endswith(
-        "Wrong gave a RISK_ASSESSMENT, where DRAFT was asked for; the planner stays silent [K20]"
+        "Wrong gave a RISK_ASSESSMENT, where DRAFT was asked for; the planner stays silent"
     )
 
 

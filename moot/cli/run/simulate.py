@@ -317,6 +317,8 @@ def _arena(s: SimulationSummary) -> Iterator[Line]:
 
 
 def _both(s: SimulationSummary) -> Iterator[Line]:
+    from moot.protocols.calls.books import SOCIETY, Amount, Limit, spent
+
     about = f"{plural(s.pings, 'reminder')}; rulings: {_counts(s.rulings)}" if s.pings else ""
     yield "timeouts", s.timeouts, about
     yield "violations", s.violations, ""
@@ -325,6 +327,8 @@ def _both(s: SimulationSummary) -> Iterator[Line]:
         for code, endings in sorted(s.escalation_endings.items())
     )
     yield "escalations", sum(s.escalations.values()), "; ".join(ended)
+    if s.calls:
+        yield "spent", "", spent(SOCIETY, Amount(**s.calls["booked"]), Limit(**s.calls["limit"]))
     yield "messages", s.messages, f"head {s.head_hash[:16]}"
 
 

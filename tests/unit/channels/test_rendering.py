@@ -97,6 +97,25 @@ def test_an_assessment_reads_as_a_person_would_say_it():
             "Referee reminds the Explorer of hyp_1/r2/explorer, due for 20 min",
         ),
         (
+            officers.Audit(
+                event="mind_failed",
+                seat="critic",
+                channel="a-arena",
+                reason="no answer",
+                bytes=None,
+                truncated=False,
+            ),
+            REFEREE,
+            "Referee records mind failed by the Critic in a-arena: no answer",
+        ),
+        (
+            officers.Audit(
+                event="refused", seat="", channel="", reason="too long", bytes=None, truncated=False, count=3
+            ),
+            REFEREE,
+            "Referee records refused: too long, 3 times",
+        ),
+        (
             officers.Ruling(
                 obligation_id=None, case_id="hyp_1", outcome="REJECT", reason="revise_cap", rule="R-D9"
             ),

@@ -169,6 +169,17 @@ def test_a_day_that_is_simulated_is_summed_up_as_its_log_has_it(tmp_path: Path) 
     assert said["equity"][0] == f"{equity:,.2f}"
 
 
+def test_the_summary_says_what_models_spent_and_of_what(asked: list[SimulateOptions]) -> None:
+    assert "spent" not in done("simulate")
+    booked = {"usd": 2_210, "tokens": 4_080, "calls": 33}
+    SUMMARY.calls = {"booked": booked, "limit": {"usd": 500_000, "tokens": None, "calls": None}}
+    try:
+        assert "$0.00221 of $0.50, 4,080 tokens, 33 calls" in done("simulate")
+        assert data("simulate")["calls"]["booked"] == booked
+    finally:
+        SUMMARY.calls = {}
+
+
 def test_a_terminal_without_utf_8_gets_the_curve_in_ascii(asked: list[SimulateOptions]) -> None:
     import io
 

@@ -78,6 +78,17 @@ def test_raising_by_the_same_amount_makes_room_and_asks_again_only_when_that_is_
     assert len(said(table, "ESCALATION")) == 2
 
 
+def test_a_raise_makes_room_for_the_call_also_where_more_is_booked_than_the_budget_was_set_to() -> None:
+    table = CallTable({"calls": 1})
+    table.settle(table.reserve().body.call_id, usage=None, outcome="unknown")
+    table.budget(scope="society", calls=0)
+    table.refuse()
+    table.officers()
+    answer(table, 3)
+    table.reserve()
+    assert not table.effects[-1].superseded
+
+
 def test_a_budget_that_an_admin_sets_ends_the_escalation_of_the_spent_one() -> None:
     table = refused(SPENT)
     table.budget(scope="society", calls=5)
