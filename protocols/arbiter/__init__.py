@@ -8,5 +8,8 @@ Here are the parts without files, sockets and clocks:
 * `hashes`: SHA-256 over canonical JSON.
 * `contract`, `extraction`, `parsing`: the form a decision is asked for in, and what is read from what a model wrote.
 * `embed_text`: the part of it that is embedded.
+* `convergence`, `clusters`: what is measured after each batch (`moot.arbiter` measures it); `distribution`: how answers
+  spread over clusters.
+* `stopping`: when a run stops.
 * `schemas/`: JSON Schemas of all that is configured and written; they are the source, the models equal them.
 """

@@ -8,10 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-EmbedSource = Literal["decision", "rationale", "raw_content"]
-"""Which part of a reply is embedded."""
+from moot.protocols.arbiter.resolved import EmbedSource
 
 Judge = Callable[[object], str | None]
 """Says what is wrong with a JSON value by the contract's schema, in one line, or None when it holds."""

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final, Literal, TypeGuard
 
-from moot.protocols.arbiter.contract import Contract, EmbedSource
+from moot.protocols.arbiter.contract import Contract
 from moot.protocols.arbiter.embed_text import EmbedText, cut, embed_text, is_blank, units, well_formed
 from moot.protocols.arbiter.extraction import Found, Method, fenced, unfenced
+from moot.protocols.arbiter.resolved import EmbedSource
 
 ParseStatus = Literal["success", "fallback", "failed"]
 ParserVersion = Literal["mock-v0", "live-v0", "independent-v1", "debate-v1"]

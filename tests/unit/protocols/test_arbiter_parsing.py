@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.arbiter.contract import Contract, EmbedSource
+from moot.protocols.arbiter.contract import Contract
 from moot.protocols.arbiter.embed_text import is_blank
 from moot.protocols.arbiter.parsing import Parsed, not_answered, parse_contract, parse_debate, parse_plain
+from moot.protocols.arbiter.resolved import EmbedSource
 
 SCHEMA = {
     "type": "object",

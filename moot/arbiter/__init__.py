@@ -1,0 +1,7 @@
+"""Arbiter's numbers and its engine: what runs around the rules of `moot.protocols.arbiter`.
+
+* `vectors`: unit vectors and their cosines, float64, rounded so that no order of adding up decides.
+* `novelty`: how near each answer comes to those before it.
+* `clustering`: which answers belong together.
+* `monitor`: all that is measured after a batch.
+"""

@@ -1,0 +1,87 @@
+"""When a run stops: judged after each batch by how much new it brought; a sign of rest, never of truth.
+
+Source: Arbiter spec, "Baseline convergence-aware stopping"; ruling R-S6.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from moot.protocols.arbiter.records import Record
+from moot.protocols.arbiter.resolved import ResolvedExecution
+
+StopReason = Literal["completed", "k_max_reached", "converged", "user_interrupt", "error"]
+
+
+class Stop(Record):
+    """What a batch says about stopping.
+
+    Args:
+        would_stop: As many batches in a row as the policy asks for brought nothing new.
+        should_stop: So the run ends now: it would stop, and the mode is `enforcer`.
+    """
+
+    mode: Literal["advisor", "enforcer"]
+    would_stop: bool
+    should_stop: bool
+    stop_reason: Literal["converged"] | None = None
+
+
+class Stopping:
+    """Counts the batches in a row that brought nothing new."""
+
+    def __init__(self, execution: ResolvedExecution) -> None:
+        """Begin a run.
+
+        Args:
+            execution: Its mode, stop policy and k_min; k_min counts eligible trials, whatever `k_min_count_rule`
+                says, which is only recorded.
+        """
+        self._mode = execution.stop_mode
+        self._policy = execution.stop_policy
+        self._k_min = execution.k_min
+        self._quiet = 0
+
+    def judge(self, novelty_rate: float | None, mean_max_sim: float | None, k_eligible: int) -> Stop:
+        """Say what a batch that ended means.
+
+        Args:
+            novelty_rate: Share of its eligible trials that were new, in [0, 1]; None without any.
+            mean_max_sim: How near they came to what was there before, on average, in [0, 1]; None without any.
+            k_eligible: Eligible trials so far, this batch among them.
+        """
+        is_quiet = (
+            novelty_rate is not None
+            and mean_max_sim is not None
+            and k_eligible >= self._k_min
+            and novelty_rate <= self._policy.novelty_epsilon
+            and mean_max_sim >= self._policy.similarity_threshold
+        )
+        self._quiet = self._quiet + 1 if is_quiet else 0
+        would_stop = self._quiet >= self._policy.patience
+        should_stop = would_stop and self._mode == "enforcer"
+        return Stop(
+            mode=self._mode,
+            would_stop=would_stop,
+            should_stop=should_stop,
+            stop_reason="converged" if should_stop else None,
+        )
+
+
+def why_stopped(*, failed: bool, interrupted: bool, converged: bool) -> StopReason:
+    """Say why a run that began its trials ended: an error outranks an interrupt, which outranks convergence.
+
+    Args:
+        interrupted: Also when the interrupt came after the last trial.
+        converged: The last batch said that the run should stop, also when no trial was left.
+    """
+    if failed:
+        return "error"
+    if interrupted:
+        return "user_interrupt"
+    return "converged" if converged else "k_max_reached"
+
+
+def is_incomplete(reason: StopReason) -> bool:
+    """Whether a run that ended for this reason is less than what was asked for."""
+    return reason in ("error", "user_interrupt")
