@@ -21,12 +21,14 @@ ReplayOption = Annotated[
     typer.Option(
         "--replay",
         metavar="DIR",
-        help="Hold the run that this directory keeps again; its models' answers are taken from there.",
+        help="Replay the run that this directory keeps, with the answers that its models gave.",
     ),
 ]
 ThenOption = Annotated[
     Literal["live"] | None,
-    typer.Option("--then", metavar="live", help="With --replay: go on with the models where it ends."),
+    typer.Option(
+        "--then", metavar="live", help="With --replay: call models for what the recording does not have."
+    ),
 ]
 
 ALWAYS: Final = frozenset({"replay", "then", "out", "as_json"})
@@ -124,8 +126,8 @@ def compare(recording: Recording | None, directory: Path | None) -> None:
         say(f"replayed {recording.directory}: the same {plural(count, 'message')}, and then went on")
     else:
         raise CheckFailed(
-            f"the replay differs from {recording.directory} from message {at} on: moot log shows both;"
-            " another version of Moot, a mind that is not deterministic or a changed file can be why"
+            f"the replay differs from {recording.directory} from message {at} on: another version of Moot, a changed"
+            " file or a mind that is not deterministic can be why; --out DIR keeps the replay, moot log shows both"
         )
 
 

@@ -66,7 +66,7 @@ _CONSERVATIVE: Final[tuple[str, Effect]] = (
     "conservative",
 )
 _HALVE: Final[tuple[str, Effect]] = ("Halve every position and go on monitoring", "conservative_b")
-_SPENT: Final = "A budget of language models is spent: their seats cannot ask them"
+_SPENT: Final = "A budget for language models is spent: their seats cannot call them"
 _SILENT: Final[tuple[str, Effect]] = ("Leave the seats silent for which no call fits", "stay_silent")
 _SIMULATED: Final[tuple[str, Effect]] = ("Let simulated minds answer for them", "simulate")
 _RAISE: Final[tuple[str, Effect]] = ("Raise the budget by the same amount again", "raise_budget")

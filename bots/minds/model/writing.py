@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from moot.bots.minds.mind import View
 from moot.bots.minds.model.asking import (
@@ -35,6 +35,8 @@ from moot.bots.tools.errors import ToolError
 from moot.config.prompts import Prompts
 from moot.protocols.kernel.errors import ProtocolError
 
+T = TypeVar("T")
+
 PASSAGES = 5
 """Passages of the notebook that one question gives."""
 
@@ -42,8 +44,8 @@ RUN = "run of the Arena"
 PANEL = "review panel"
 
 
-class ModelWriter(Writer):
-    """Fills Planner, Reviewer or Finalizer of the Arena with a model; it may ask the notebook, and read only."""
+class _ModelsWords(Generic[T]):
+    """What a model's writers are made of; `T` is what may write in their place."""
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class ModelWriter(Writer):
         prompts: Prompts,
         *,
         delay: DelayOf,
-        when_spent: Spare[Writer] = nobody_instead,
+        when_spent: Spare[T] = nobody_instead,
         tell: Tell = nobody,
     ) -> None:
         """Take what the writer is made of, as `ModelMind` does."""
@@ -61,12 +63,16 @@ class ModelWriter(Writer):
         self._delay = delay
         self._when_spent = when_spent
 
+    def delay(self, view: View) -> timedelta | None:
+        return self._delay(view)
+
+
+class ModelWriter(_ModelsWords[Writer], Writer):
+    """Fills Planner, Reviewer or Finalizer of the Arena with a model; it may ask the notebook, and read only."""
+
     def begins_at_once(self, view: View) -> bool:
         """Say whether a model is asked: hooks are the shell's."""
         return view.obligation.expects[0] != "HOOK_RESULT"
-
-    def delay(self, view: View) -> timedelta | None:
-        return self._delay(view)
 
     def question(self, work: Work) -> str:
         return question_of(work)
@@ -135,31 +141,12 @@ def _notebook(work: Work) -> Sequence[SeatTool]:
     return (SeatTool(Tool(name="ask_notebook", about=about, parameters=parameters), run),)
 
 
-class ModelPanelWriter(PanelWriter):
+class ModelPanelWriter(_ModelsWords[PanelWriter], PanelWriter):
     """Fills a seat of a panel with a model; what the phase does not show it does not know."""
-
-    def __init__(
-        self,
-        caller: Caller,
-        options: ModelOptions,
-        prompts: Prompts,
-        *,
-        delay: DelayOf,
-        when_spent: Spare[PanelWriter] = nobody_instead,
-        tell: Tell = nobody,
-    ) -> None:
-        """Take what the writer is made of, as `ModelMind` does."""
-        self._asking = Asking(caller, options, tell)
-        self._prompts = prompts
-        self._delay = delay
-        self._when_spent = when_spent
 
     def begins_at_once(self, view: View) -> bool:
         """Say that a model is asked."""
         return True
-
-    def delay(self, view: View) -> timedelta | None:
-        return self._delay(view)
 
     async def write(self, view: View, prompt: Prompt) -> str | None:
         instructions = self._prompts.instructions(view.seat, view.obligation.expects[:1], PANEL)

@@ -103,7 +103,7 @@ def simulate(
         typer.Option(
             "--resume",
             metavar="DIR",
-            help="Go on where the run in this directory was broken off, up to --days.",
+            help="Go on with the run in this directory where it was broken off, up to --days.",
         ),
     ] = None,
     as_json: AsJson = False,

@@ -13,7 +13,7 @@ export const Calls = {
   data() { return { found: this.view, asked: { ...this.view.asked }, items: this.view.items, before: this.view.before, isLonger: false, missed: 0, busy: false, fault: "" }; },
   // A budget is set by the same act as everywhere; who may not is told why.
   computed: { maySet() { return this.may || this.commands.find((c) => c.act === "budget")?.may; } },
-  // While the log is being read, it is looked again until all of it is there.
+  // While the log is being read, the page asks again until all of it is there.
   mounted() { if (this.view.part) this.later(); },
   beforeUnmount() { clearTimeout(this.timer); },
   methods: {
