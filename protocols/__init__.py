@@ -6,5 +6,6 @@ files, sockets or logging; time enters only as the `sent_at` of messages.
 `kernel` knows envelopes, seats, channels, obligations and cases, and no protocol. Each specification has
 a folder of its own, its messages beside its rules, and exports one object, `protocol.PROTOCOL`. `rulebook` is a list
 of them and what follows: one union of all messages, one permission matrix, one table of openers. Protocols of others
-are added to that list (`docs/how-to/write-a-protocol.md`).
+are added to that list (`docs/how-to/write-a-protocol.md`). `arbiter` is no protocol of a society: it holds the rules by
+which a model's answers are sampled and measured.
 """

@@ -89,7 +89,14 @@ def record(value: object, kind: type[Kind], name: str) -> Kind:
 
 
 def _lines(error: ValidationError, kind: type[Record]) -> Iterator[str]:
-    for fault in error.errors(include_url=False):
+    faults = error.errors(include_url=False)
+    for fault in faults:
+        if fault["type"] == "too_short" and any(
+            len(one["loc"]) > len(fault["loc"]) and one["loc"][: len(fault["loc"])] == fault["loc"]
+            for one in faults
+        ):
+            # The list is not short: what is wrong with its items is told already.
+            continue
         where = "".join(
             f"[{part}]" if isinstance(part, int) else f".{part}"
             for part in fault["loc"]

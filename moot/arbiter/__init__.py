@@ -1,5 +1,6 @@
 """Arbiter's numbers and its engine: what runs around the rules of `moot.protocols.arbiter`.
 
+* `resolving`: a run before its first call, and its folder when nothing is to be asked.
 * `vectors`: unit vectors and their cosines, float64, rounded so that no order of adding up decides.
 * `novelty`: how near each answer comes to those before it.
 * `clustering`: which answers belong together.

@@ -23,7 +23,7 @@ from moot.cli.output import say
 from moot.cli.speaking import speak_installed
 
 PANELS: Final = {
-    "Run a society": ("up", "console", "simulate", "scene", "debate", "arena", "panel"),
+    "Run a society": ("up", "console", "simulate", "scene", "debate", "arena", "panel", "arbiter"),
     "Look": (
         "status", "log", "case", "obligations", "escalations", "calls", "positions", "strategies", "replay",
     ),

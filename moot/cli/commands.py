@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moot.cli.act import answer, clock, declared, desk, people
 from moot.cli.app import app
+from moot.cli.arbiter import configuring as arbiter
 from moot.cli.arena import runs as arena
 from moot.cli.arena import society as arena_society
 from moot.cli.keep import anchor, verify
@@ -18,6 +19,7 @@ __all__ = [
     "anchor",
     "answer",
     "app",
+    "arbiter",
     "arena",
     "arena_society",
     "calls",

@@ -3,6 +3,9 @@
 A run draws for each trial a model, a persona and how it decides, asks, and watches whether answers still differ.
 Here are the parts without files, sockets and clocks:
 
+* `configuration`, `resolved`, `bank`: what a user asks for, the same with nothing left open, what may be chosen from.
+* `policy`: what is odd about a run, and what a strict policy refuses.
+* `run`: what a run says of itself.
 * `prng`: the streams of draws, one for each trial and purpose.
 * `plan`: what each trial is to ask, all of it drawn before the first call.
 * `hashes`: SHA-256 over canonical JSON.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -13,15 +14,18 @@ from moot.protocols import arbiter
 from moot.protocols.arbiter.bank import ContractManifest, ContractPreset, ModelCatalog, PromptManifest
 from moot.protocols.arbiter.configuration import Configuration
 from moot.protocols.arbiter.plan import PlannedTrial
-from moot.protocols.arbiter.records import Record
 from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.run import Aggregates, Manifest, Provenance
 
 FOLDER: Final = Path(arbiter.__file__).with_name("schemas")
 
-SCHEMAS: Final[Mapping[str, type[Record]]] = {
+SCHEMAS: Final[Mapping[str, Any]] = {
     "config": Configuration,
     "config.resolved": ResolvedConfiguration,
     "trial_plan": PlannedTrial,
+    "manifest": Manifest,
+    "aggregates": Aggregates,
+    "embeddings.provenance": Provenance,
     "prompt_manifest": PromptManifest,
     "contract_manifest": ContractManifest,
     "contract_preset": ContractPreset,
@@ -49,10 +53,11 @@ def schema_of(name: str) -> dict[str, Any]:
     Args:
         name: One of `SCHEMAS`.
     """
-    found: dict[str, Any] = SCHEMAS[name].model_json_schema(schema_generator=_Plain)
+    found: dict[str, Any] = TypeAdapter(SCHEMAS[name]).json_schema(schema_generator=_Plain)
     for part in (found, *found.get("$defs", {}).values()):
         part.pop("title", None)
-        part["description"] = " ".join(part["description"].split())
+        if "description" in part:
+            part["description"] = " ".join(part["description"].split())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"{name}.schema.json",

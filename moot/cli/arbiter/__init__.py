@@ -1,0 +1,1 @@
+"""`moot arbiter`: `configuring` writes, judges and resolves the file of a run."""

@@ -1,0 +1,318 @@
+"""`moot arbiter init | validate | resolve`: the file of a run, before anything is asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import typer
+
+from moot.cli.app import Group, app, command
+from moot.cli.errors import CheckFailed
+from moot.cli.output import plural, say, write_json, write_lines
+from moot.cli.place import AsJson
+
+if TYPE_CHECKING:
+    from moot.arbiter.resolving import Prepared
+    from moot.config.arbiter.bank import Bank
+    from moot.protocols.arbiter.policy import Policy
+
+CONFIG: Final = Path("arbiter.config.json")
+
+group = typer.Typer(
+    cls=Group,
+    help="""What models answer to one question, as a distribution over many trials.
+
+    init writes the file of a run, validate judges it, resolve shows all that would be asked, and asks nobody.""",
+    epilog="moot arbiter init 'Should the library open on Sundays?'\nmoot arbiter validate\nmoot arbiter resolve",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+app.add_typer(group, name="arbiter")
+
+ConfigArgument = Annotated[
+    Path | None, typer.Argument(metavar="CONFIG", help="The file of a run.", show_default=str(CONFIG))
+]
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", help="The same, as an option.")
+]
+BankOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--bank",
+        metavar="DIR",
+        help="Prompts, contracts and models of your own, laid out like Moot's.",
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse free and aliased models.")]
+Permissive = Annotated[bool, typer.Option("--permissive", help="Warn of them; the default.")]
+AllowFree = Annotated[bool, typer.Option("--allow-free", help="Allow free models under --strict.")]
+AllowAliased = Annotated[bool, typer.Option("--allow-aliased", help="Allow aliased models under --strict.")]
+ContractFailure = Annotated[
+    Literal["warn", "exclude", "fail"],
+    typer.Option(
+        "--contract-failure", metavar="WHAT", help="Of a reply that breaks its contract: warn, exclude, fail."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A run that may be carried out.
+
+    Attributes:
+        prepared: With nothing left open.
+        policy: What it allows.
+        warnings: What is odd about it.
+    """
+
+    prepared: Prepared
+    policy: Policy
+    warnings: Sequence[str]
+
+
+@command(
+    "moot arbiter init",
+    "moot arbiter init 'Should the library open on Sundays?' --template heterogeneity",
+    "moot arbiter init --template debate --out debate.json --force",
+    within=group,
+)
+def init(
+    question: Annotated[
+        str | None,
+        typer.Argument(metavar="QUESTION", help="What every trial asks.", show_default="an example"),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it.")] = CONFIG,
+    is_forced: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    template: Annotated[
+        Literal["quickstart", "heterogeneity", "debate", "free"],
+        typer.Option("--template", metavar="NAME", help="quickstart, heterogeneity, debate or free."),
+    ] = "quickstart",
+    as_json: AsJson = False,
+) -> None:
+    """Write the file of a run, to be changed by hand."""
+    import json
+
+    from moot.config.arbiter.templates import from_template
+
+    if question is not None and not question.strip():
+        raise CheckFailed("the question is empty: write one, or leave it out")
+    if question is not None and not question.isprintable():
+        raise CheckFailed("the question holds what cannot be printed: write it as one line of UTF-8")
+    if out.is_dir():
+        raise CheckFailed(f"{out}: is a folder: name a file in it with --out")
+    if out.exists() and not is_forced:
+        raise CheckFailed(f"{out}: is there already: --force replaces it, --out names another")
+    config = from_template(template, question or "").as_json()
+    try:
+        out.write_text(json.dumps(config, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CheckFailed(f"{out}: cannot be written: {error.strerror or error}") from None
+    if as_json:
+        write_json({"path": str(out), "template": template, "config": config})
+        return
+    write_lines(
+        [f"{out} asks: {config['question']['text']}", f"Next: moot arbiter validate {_named(out)}".rstrip()]
+    )
+
+
+@command(
+    "moot arbiter validate",
+    "moot arbiter validate debate.json --strict --allow-aliased",
+    "moot arbiter validate --bank my-bank --json | jq .warnings",
+    within=group,
+)
+def validate(
+    named: ConfigArgument = None,
+    config: ConfigOption = None,
+    bank: BankOption = None,
+    is_strict: Strict = False,
+    is_permissive: Permissive = False,
+    is_free_allowed: AllowFree = False,
+    is_alias_allowed: AllowAliased = False,
+    contract_failure: ContractFailure = "warn",
+    as_json: AsJson = False,
+) -> int:
+    """Judge the file of a run: exit code 0 when it can be carried out, 1 when not; a line for each fault.
+
+    What is odd but allowed is told as warnings on standard error. Nothing is asked, no key is needed.
+    """
+    path = _path(named, config)
+    policy = _policy(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
+    judged = _judged(path, bank, policy, lambda: "pending")
+    if not isinstance(judged, Judged):
+        return _refused("validate", path, judged, as_json=as_json)
+    if as_json:
+        write_json(
+            {
+                "valid": True,
+                "path": str(path),
+                "faults": [],
+                "warnings": [*judged.warnings],
+                **_summary(judged),
+            }
+        )
+        return 0
+    for line in judged.warnings:
+        say(f"moot arbiter validate: {path}: {line}")
+    count = f", {plural(len(judged.warnings), 'warning')}" if judged.warnings else ""
+    write_lines([f"{path} is valid{count}: {_told(judged)}"])
+    return 0
+
+
+@command(
+    "moot arbiter resolve",
+    "moot arbiter resolve debate.json --out runs",
+    "moot arbiter resolve --strict --json | jq -r .plan_sha256",
+    within=group,
+)
+def resolve(
+    named: ConfigArgument = None,
+    config: ConfigOption = None,
+    bank: BankOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Holds the folder of the run.", show_default="output.runs_dir"
+        ),
+    ] = None,
+    is_strict: Strict = False,
+    is_permissive: Permissive = False,
+    is_free_allowed: AllowFree = False,
+    is_alias_allowed: AllowAliased = False,
+    contract_failure: ContractFailure = "warn",
+    as_json: AsJson = False,
+) -> int:
+    """Write all that a run would ask into a folder of its own, and ask nobody.
+
+    config.resolved.json holds every default and every prompt in full, trial_plan.jsonl each trial, manifest.json
+    the hashes. Equal files give equal hashes: the run's id does not count.
+    """
+    from moot.arbiter.resolving import run_id, write_resolved
+    from moot.clock.wall import utc_ns
+
+    path = _path(named, config)
+    policy = _policy(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
+    now = datetime.fromtimestamp(utc_ns() / 1e9, UTC)
+    chance = os.urandom(3)  # noqa: TID251  # the id of a run derives from nothing
+    judged = _judged(path, bank, policy, lambda: run_id(now, chance))
+    if not isinstance(judged, Judged):
+        return _refused("resolve", path, judged, as_json=as_json)
+    resolved = judged.prepared.config
+    directory = (out or Path(resolved.output.runs_dir or "runs")) / resolved.run.run_id
+    try:
+        manifest = write_resolved(judged.prepared, directory, policy, now)
+    except OSError as error:
+        raise CheckFailed(f"{error.filename or directory}: cannot be written: {error.strerror}") from None
+    if as_json:
+        write_json(
+            {
+                "path": str(directory),
+                "run_id": manifest.run_id,
+                "warnings": [*judged.warnings],
+                **_summary(judged),
+                "artifacts": [one.path for one in manifest.artifacts.entries],
+            }
+        )
+        return 0
+    for line in judged.warnings:
+        say(f"moot arbiter resolve: {path}: {line}")
+    hashes = judged.prepared.hashes
+    write_lines(
+        [
+            f"{directory}: {_told(judged)}",
+            f"  configuration  {hashes.config_sha256}",
+            f"  plan           {hashes.plan_sha256}",
+            f"  models         {hashes.model_catalog_sha256} ({hashes.model_catalog_version})",
+            f"  prompts        {hashes.prompt_manifest_sha256}",
+        ]
+    )
+    return 0
+
+
+def _path(named: Path | None, config: Path | None) -> Path:
+    if named is not None and config is not None:
+        raise CheckFailed(f"{named} and --config {config} name a file each: choose one of them")
+    return named or config or CONFIG
+
+
+def _named(path: Path) -> str:
+    """Return a file as the next command needs it."""
+    import shlex
+
+    return "" if path == CONFIG else shlex.quote(str(path))
+
+
+def _policy(
+    is_strict: bool,
+    is_permissive: bool,
+    is_free_allowed: bool,
+    is_alias_allowed: bool,
+    contract_failure: Literal["warn", "exclude", "fail"],
+) -> Policy:
+    from moot.protocols.arbiter.policy import Policy
+
+    if is_strict and is_permissive:
+        raise CheckFailed("--strict and --permissive: choose one of them")
+    return Policy(
+        strict=is_strict,
+        allow_free=is_free_allowed,
+        allow_aliased=is_alias_allowed,
+        contract_failure_policy=contract_failure,
+    )
+
+
+def _judged(
+    path: Path, folder: Path | None, policy: Policy, new_id: Callable[[], str]
+) -> Judged | Sequence[str]:
+    """Return the run that a file asks for; else what is wrong with it."""
+    from moot.arbiter.resolving import prepare
+    from moot.config.arbiter.bank import load_bank
+    from moot.config.arbiter.configuring import load_configuration, resolve
+    from moot.config.arbiter.reading import Faulty
+    from moot.protocols.arbiter.policy import refusals, warnings
+
+    if path == CONFIG and not path.exists():
+        return [f"{path}: there is no such file: moot arbiter init writes one"]
+    try:
+        bank: Bank = load_bank(folder)
+        resolved = resolve(load_configuration(path), bank, new_id(), str(path))
+    except Faulty as error:
+        return error.lines
+    models = {one.slug: one for one in bank.catalog.models}
+    if refused := refusals(resolved, models, policy):
+        return [f"{path}: {line}" for line in refused]
+    return Judged(prepare(resolved, bank), policy, warnings(resolved, models))
+
+
+def _refused(word: str, path: Path, lines: Sequence[str], *, as_json: bool) -> int:
+    if as_json:
+        write_json({"valid": False, "path": str(path), "faults": [*lines], "warnings": []})
+        return 1
+    for line in lines:
+        say(f"moot arbiter {word}: {line}")
+    return 1
+
+
+def _summary(judged: Judged) -> dict[str, Any]:
+    prepared = judged.prepared
+    return {
+        "question": prepared.config.question.text,
+        "protocol": prepared.config.protocol.type,
+        "k_planned": len(prepared.trials),
+        "policy": judged.policy.as_json(),
+        **prepared.hashes.as_json(),
+    }
+
+
+def _told(judged: Judged) -> str:
+    config = judged.prepared.config
+    sampling = config.sampling
+    parts = [plural(len(sampling.models), "model"), plural(len(sampling.personas), "persona")]
+    if config.protocol.type == "independent":
+        parts.append(plural(len(sampling.protocols), "template"))
+    return f"{plural(len(judged.prepared.trials), 'trial')} ({config.protocol.type}) from {', '.join(parts)}"

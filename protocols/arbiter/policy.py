@@ -1,0 +1,110 @@
+"""The guardrails of a run: what is odd about it, and what a strict policy refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from moot.protocols.arbiter.bank import CatalogEntry
+from moot.protocols.arbiter.configuration import ModelChoice
+from moot.protocols.arbiter.records import Record
+from moot.protocols.arbiter.resolved import ResolvedConfiguration
+
+
+class Policy(Record):
+    """What a run allows, as its manifest keeps it.
+
+    A strict one refuses free and aliased models that are not allowed; any other warns of them.
+    """
+
+    strict: bool
+    allow_free: bool
+    allow_aliased: bool
+    contract_failure_policy: Literal["warn", "exclude", "fail"]
+
+
+def warnings(config: ResolvedConfiguration, models: Mapping[str, CatalogEntry]) -> list[str]:
+    """Return what is odd but allowed, a line each.
+
+    Args:
+        config: The run.
+        models: What the catalog knows, by slug.
+    """
+    return [*_of_models(config, models), *_of_counts(config)]
+
+
+def refusals(config: ResolvedConfiguration, models: Mapping[str, CatalogEntry], policy: Policy) -> list[str]:
+    """Return what a policy refuses, a line each; nothing when it is not strict.
+
+    Args:
+        config: The run.
+        models: What the catalog knows, by slug.
+        policy: What is allowed.
+    """
+    if not policy.strict:
+        return []
+    found = []
+    for where, one in _places(config):
+        if is_free(one.model, models) and not policy.allow_free:
+            found.append(
+                f"{where}: {one.model} is free, which --strict refuses: choose another or --allow-free"
+            )
+        if is_aliased(one.model, models) and not policy.allow_aliased:
+            found.append(
+                f"{where}: {one.model} is an alias, which --strict refuses: name the model or --allow-aliased"
+            )
+    return found
+
+
+def is_free(slug: str, models: Mapping[str, CatalogEntry]) -> bool:
+    """Say whether a model costs nothing: it is served as load allows, and its answers may be kept."""
+    known = models.get(slug)
+    return slug.endswith(":free") or (known is not None and known.tier == "free")
+
+
+def is_aliased(slug: str, models: Mapping[str, CatalogEntry]) -> bool:
+    """Say whether a name is known to change its model in time."""
+    known = models.get(slug)
+    return known is not None and known.is_aliased is True
+
+
+def _places(config: ResolvedConfiguration) -> Iterator[tuple[str, ModelChoice]]:
+    for n, one in enumerate(config.sampling.models):
+        yield f"sampling.models[{n}]", one
+
+
+def _of_models(config: ResolvedConfiguration, models: Mapping[str, CatalogEntry]) -> Iterator[str]:
+    for where, one in _places(config):
+        if "/" not in one.model:
+            yield f"{where}: {one.model} names no provider: a slug reads provider/model"
+        if one.catalog_status != "known":
+            yield f"{where}: {one.model} is not in the catalog: check its spelling"
+        if is_free(one.model, models):
+            yield f"{where}: {one.model} is free: expect limits and other answers from day to day"
+        if is_aliased(one.model, models):
+            yield f"{where}: {one.model} is an alias: the model behind it changes in time"
+
+
+def _of_counts(config: ResolvedConfiguration) -> Iterator[str]:
+    sampling, execution = config.sampling, config.execution
+    if config.protocol.type == "debate_v1":
+        cells = len(sampling.models) * len(sampling.personas) ** 2
+    else:
+        cells = len(sampling.models) * len(sampling.personas) * len(sampling.protocols)
+    if execution.k_max < 2 * cells:
+        yield (
+            f"execution.k_max: {execution.k_max} trials for {cells} combinations are fewer than two each: "
+            "raise it, or sample from less"
+        )
+    if execution.k_min < execution.batch_size:
+        yield (
+            f"execution.k_min: {execution.k_min} is less than a batch of {execution.batch_size}: "
+            "the first batch may already count as settled"
+        )
+    if execution.k_min > execution.k_max:
+        yield (
+            f"execution.k_min: {execution.k_min} is more than k_max, {execution.k_max}: "
+            "no run can ever count as settled"
+        )
+    if (clustering := config.measurement.clustering).enabled and clustering.stop_mode == "enforced":
+        yield "measurement.clustering.stop_mode: enforced is treated as advisory: clusters stop no run"

@@ -1,0 +1,190 @@
+"""`moot arbiter`: the file of a run is written, judged and resolved."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from moot.config.arbiter.templates import TEMPLATES
+from moot.protocols.arbiter.hashes import config_sha256, plan_sha256
+from tests.doubles.arbiter_schemas import FOLDER
+from tests.doubles.command_line import complaint, data, done, moot
+
+RESOLVED = {
+    "config.resolved.json",
+    "trial_plan.jsonl",
+    "trials.jsonl",
+    "parsed.jsonl",
+    "convergence_trace.jsonl",
+    "aggregates.json",
+    "embeddings.provenance.json",
+    "manifest.json",
+}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "run.json"
+    done("arbiter", "init", "Is tea better than coffee?", "--out", path)
+    return path
+
+
+def change(path: Path, **models: Any) -> None:
+    value = json.loads(path.read_text(encoding="utf-8"))
+    value["sampling"]["models"][0].update(models)
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def read(path: Path) -> list[Any]:
+    text = path.read_text(encoding="utf-8")
+    return [json.loads(text)] if path.suffix == ".json" else [json.loads(line) for line in text.splitlines()]
+
+
+def test_init_writes_a_file_that_validates(tmp_path: Path, config: Path) -> None:
+    found = data("arbiter", "validate", config)
+    assert found["valid"] is True
+    assert found["question"] == "Is tea better than coffee?"
+    assert done("arbiter", "validate", "--config", config).startswith(f"{config} is valid: 20 trials ")
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_every_template_is_written_and_resolved(tmp_path: Path, template: str) -> None:
+    path = tmp_path / "run.json"
+    found = data("arbiter", "init", "--template", template, "--out", path)
+    assert found["config"] == read(path)[0]
+    data("arbiter", "resolve", path, "--out", tmp_path / "runs")
+
+
+def test_init_replaces_a_file_only_when_told_to(config: Path) -> None:
+    before = config.read_text(encoding="utf-8")
+    assert "--force replaces it" in complaint(1, "arbiter", "init", "Why?", "--out", config)
+    assert config.read_text(encoding="utf-8") == before
+    done("arbiter", "init", "Why?", "--out", config, "--force")
+    assert read(config)[0]["question"]["text"] == "Why?"
+
+
+def test_init_refuses_a_question_that_nobody_could_read(tmp_path: Path) -> None:
+    out = tmp_path / "run.json"
+    assert "is empty" in complaint(1, "arbiter", "init", " ", "--out", out)
+    assert "cannot be printed" in complaint(1, "arbiter", "init", "a\udcffb", "--out", out)
+    assert "is a folder" in complaint(1, "arbiter", "init", "--out", tmp_path)
+    assert not out.exists()
+
+
+def test_each_fault_is_a_line_and_exit_code_1(config: Path) -> None:
+    change(config, weight=-1, modle="x")
+    result = moot("arbiter", "validate", config)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        f"moot arbiter validate: {config}: sampling.models[0].weight: choose at least 0, not -1",
+        f"moot arbiter validate: {config}: sampling.models[0].modle: there is no such field: did you mean model?",
+    ]
+    told = json.loads(moot("arbiter", "validate", config, "--json").stdout)
+    assert (told["valid"], len(told["faults"])) == (False, 2)
+
+
+def test_a_missing_file_names_the_command_that_writes_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "moot arbiter init writes one" in complaint(1, "arbiter", "validate")
+    done("arbiter", "init")
+    assert done("arbiter", "validate").startswith("arbiter.config.json is valid")
+
+
+def test_a_file_is_named_once(config: Path) -> None:
+    assert "choose one of them" in complaint(1, "arbiter", "validate", config, "--config", config)
+
+
+def test_strict_and_permissive_exclude_each_other(config: Path) -> None:
+    assert "choose one of them" in complaint(1, "arbiter", "validate", config, "--strict", "--permissive")
+
+
+def test_strict_refuses_a_free_model_before_anything_is_written(tmp_path: Path, config: Path) -> None:
+    change(config, model="google/gemma-4-31b-it:free")
+    runs = tmp_path / "runs"
+    assert "which --strict refuses" in complaint(1, "arbiter", "resolve", config, "--strict", "--out", runs)
+    assert not runs.exists()
+    found = data("arbiter", "resolve", config, "--strict", "--allow-free", "--out", runs)
+    assert found["policy"]["allow_free"] is True
+    assert "is free" in found["warnings"][0]
+    assert "is free" in moot("arbiter", "validate", config).stderr
+
+
+def test_resolve_writes_files_that_obey_their_schemas(tmp_path: Path, config: Path) -> None:
+    found = data("arbiter", "resolve", config, "--out", tmp_path / "runs")
+    directory = Path(found["path"])
+    assert directory == tmp_path / "runs" / found["run_id"]
+    assert re.fullmatch(r"\d{8}T\d{6}Z_[0-9a-f]{6}", found["run_id"])
+    assert {path.name for path in directory.iterdir()} == RESOLVED == set(found["artifacts"])
+    for path in directory.iterdir():
+        values = read(path)
+        if path.stem in {"trials", "parsed", "convergence_trace"}:
+            assert values == []
+            continue
+        schema = json.loads((FOLDER / f"{path.stem}.schema.json").read_text(encoding="utf-8"))
+        for value in values:
+            jsonschema.Draft202012Validator(schema).validate(value)
+
+
+def test_the_manifest_says_what_the_files_say(tmp_path: Path, config: Path) -> None:
+    found = data("arbiter", "resolve", config, "--out", tmp_path, "--contract-failure", "fail")
+    directory = Path(found["path"])
+    (manifest,) = read(directory / "manifest.json")
+    (resolved,) = read(directory / "config.resolved.json")
+    plan = read(directory / "trial_plan.jsonl")
+    assert resolved["run"]["run_id"] == manifest["run_id"] == found["run_id"]
+    assert manifest["config_sha256"] == config_sha256(resolved)
+    assert manifest["plan_sha256"] == plan_sha256(plan)
+    assert [one["trial_id"] for one in plan] == list(range(manifest["k_planned"]))
+    assert (manifest["stopping_mode"], manifest["incomplete"], manifest["k_attempted"]) == (
+        "resolve_only",
+        False,
+        0,
+    )
+    assert manifest["policy"]["contract_failure_policy"] == "fail"
+
+
+def test_equal_files_give_equal_hashes_and_folders_of_their_own(tmp_path: Path, config: Path) -> None:
+    one, other = (data("arbiter", "resolve", config, "--out", tmp_path) for _ in range(2))
+    assert one["run_id"] != other["run_id"]
+    assert {name: one[name] for name in one if name.endswith("sha256")} == {
+        name: other[name] for name in other if name.endswith("sha256")
+    }
+
+
+def test_without_out_the_folder_of_the_file_is_taken(
+    tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    value = read(config)[0]
+    value["output"]["runs_dir"] = "elsewhere"
+    config.write_text(json.dumps(value), encoding="utf-8")
+    assert done("arbiter", "resolve", config).startswith("elsewhere/")
+    assert "cannot be written" in complaint(1, "arbiter", "resolve", config, "--out", config)
+
+
+def test_a_bank_of_ones_own_is_used(tmp_path: Path, config: Path) -> None:
+    bank = tmp_path / "bank"
+    bank.mkdir()
+    assert "holds none of" in complaint(1, "arbiter", "validate", config, "--bank", bank)
+    change(config, model="own/model")
+    assert "is not in the catalog" in moot("arbiter", "validate", config).stderr
+    entry = {
+        "slug": "own/model",
+        "display_name": "Own",
+        "provider": "own",
+        "context_window": None,
+        "is_aliased": True,
+        "tier": "default",
+    }
+    catalog = {"schema_version": "1.0.0", "catalog_version": "2026.12.01", "models": [entry]}
+    (bank / "catalog.json").write_text(json.dumps(catalog), encoding="utf-8")
+    found = data("arbiter", "validate", config, "--bank", bank)
+    assert found["model_catalog_version"] == "2026.12.01"
+    assert ["is an alias" in line for line in found["warnings"]] == [True]
