@@ -11,74 +11,64 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Final, Literal, TypeGuard
+from typing import Any, Final, Literal, NamedTuple, TypeGuard, get_args
 
-from moot.protocols.arbiter.contract import Contract
+from moot.protocols.arbiter.contract import Judge
 from moot.protocols.arbiter.embed_text import EmbedText, cut, embed_text, is_blank, units, well_formed
 from moot.protocols.arbiter.extraction import Found, Method, fenced, unfenced
-from moot.protocols.arbiter.resolved import EmbedSource
+from moot.protocols.arbiter.records import Count, Name, Record
+from moot.protocols.arbiter.resolved import EmbedSource, ResolvedContract
 
 ParseStatus = Literal["success", "fallback", "failed"]
 ParserVersion = Literal["mock-v0", "live-v0", "independent-v1", "debate-v1"]
 
-CONFIDENCES: Final = ("low", "medium", "high")
+Confidence = Literal["low", "medium", "high"]
+
+CONFIDENCES: Final[tuple[Confidence, ...]] = get_args(Confidence)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParseError:
+class ParseError(Record):
     """Why a text has not the form that was asked for."""
 
+    message: Name
     code: Literal["empty_content", "no_json", "contract_mismatch", "no_decision"]
-    message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
-    """What a trial decided.
+class ParsedTrial(Record):
+    """A line of parsed.jsonl: what a trial decided; what is not known is left out.
 
     Args:
-        embed: What of it is embedded; None and empty both mean nothing.
-        raw: The model's final text; None when a trial ended before one.
+        outcome: The decision; the raw text where there is no form, or none that holds.
+        raw_assistant_text: The model's final text; absent when the trial ended before one.
+        embed_text: What of it is embedded; absent when that is nothing.
     """
 
-    trial_id: int
-    status: ParseStatus
+    trial_id: Count
+    parse_status: ParseStatus
     parser_version: ParserVersion
-    method: Method | None = None
-    embed_source: EmbedSource | None = None
-    confidence: float | str | None = None
+    extraction_method: Method | None = None
+    embed_text_source: EmbedSource | None = None
+    confidence: float | Confidence | None = None
     outcome: str | None = None
     rationale: str | None = None
     rationale_truncated: bool | None = None
-    raw: str | None = None
-    embed: EmbedText | None = None
-    error: ParseError | None = None
+    raw_assistant_text: str | None = None
+    embed_text: Name | None = None
+    parse_error: ParseError | None = None
+    trace_summary: str | None = None
 
-    def record(self) -> dict[str, object]:
-        """Say it as a line of parsed.jsonl; what is not known is left out."""
-        error = self.error
-        line = {
-            "trial_id": self.trial_id,
-            "parse_status": self.status,
-            "parser_version": self.parser_version,
-            "extraction_method": self.method,
-            "embed_text_source": self.embed_source,
-            "confidence": self.confidence,
-            "outcome": self.outcome,
-            "rationale": self.rationale,
-            "rationale_truncated": self.rationale_truncated,
-            "raw_assistant_text": self.raw,
-            "embed_text": self.embed.text or None if self.embed else None,
-            "parse_error": {"message": error.message, "code": error.code} if error else None,
-        }
-        return {name: value for name, value in line.items() if value is not None}
+
+class Parsed(NamedTuple):
+    """What a trial decided, and what of it is embedded; None and empty both mean nothing."""
+
+    line: ParsedTrial
+    embed: EmbedText | None
 
 
 def not_answered(trial_id: int, parser_version: ParserVersion) -> Parsed:
     """Say that a trial ended before it had a final text."""
-    return Parsed(trial_id=trial_id, status="failed", parser_version=parser_version)
+    return Parsed(ParsedTrial(trial_id=trial_id, parse_status="failed", parser_version=parser_version), None)
 
 
 def parse_plain(trial_id: int, text: str, parser_version: ParserVersion, *, max_chars: int) -> Parsed:
@@ -107,24 +97,32 @@ def parse_debate(trial_id: int, text: str, *, max_chars: int) -> Parsed:
         return _failed(trial_id, raw, "debate-v1")
     for method, value in chain(fenced(raw), unfenced(raw)):
         if _decides(value):
-            decision, reasoning = well_formed(value["decision"]), value.get("reasoning")
-            return Parsed(
+            decision = well_formed(value["decision"])
+            embed = embed_text(decision, max_chars)
+            line = ParsedTrial(
                 trial_id=trial_id,
-                status="success",
+                parse_status="success",
                 parser_version="debate-v1",
-                method=method,
-                embed_source="decision",
-                confidence=value.get("confidence"),
+                extraction_method=method,
+                embed_text_source="decision",
+                confidence=_confidence(value.get("confidence")),
                 outcome=decision,
-                rationale=None if reasoning is None else well_formed(reasoning),
-                raw=raw,
-                embed=embed_text(decision, max_chars),
+                rationale=_text(value.get("reasoning")),
+                raw_assistant_text=raw,
+                embed_text=embed.text or None,
             )
+            return Parsed(line, embed)
     return _raw(trial_id, "fallback", raw, "debate-v1", max_chars)
 
 
 def parse_contract(
-    trial_id: int, text: str, contract: Contract, parser_version: ParserVersion, *, max_chars: int
+    trial_id: int,
+    text: str,
+    contract: ResolvedContract,
+    judge: Judge,
+    parser_version: ParserVersion,
+    *,
+    max_chars: int,
 ) -> Parsed:
     """Read a text that a contract gives its form: its first fenced JSON, then its first JSON between braces.
 
@@ -132,6 +130,7 @@ def parse_contract(
     decision in it, the raw text stands for the outcome, whatever the contract's schema asks for.
 
     Args:
+        judge: Holds a value against the contract's schema.
         max_chars: How much is embedded at most, in UTF-16 code units.
     """
     raw = well_formed(text)
@@ -140,7 +139,7 @@ def parse_contract(
     error = ParseError(code="no_json", message="there is no JSON in the text")
     for method, value in _first_of_each(raw):
         answer, was_cut = _with_short_rationale(value, contract.rationale_max_chars)
-        fault = contract.judge(answer)
+        fault = judge(answer)
         if fault is not None:
             error = ParseError(code="contract_mismatch", message=f"{contract.id}: {well_formed(fault)}")
             continue
@@ -150,19 +149,21 @@ def parse_contract(
             error = ParseError(code="no_decision", message="decision is no text, or an empty one")
             break
         source, embedded = _embedded(contract.embed_text_source, decision, rationale, raw)
-        return Parsed(
+        embed = embed_text(embedded, max_chars)
+        line = ParsedTrial(
             trial_id=trial_id,
-            status="success",
+            parse_status="success",
             parser_version=parser_version,
-            method=method,
-            embed_source=source,
+            extraction_method=method,
+            embed_text_source=source,
             confidence=_confidence(fields.get("confidence")),
             outcome=decision,
             rationale=rationale,
             rationale_truncated=was_cut or None,
-            raw=raw,
-            embed=embed_text(embedded, max_chars),
+            raw_assistant_text=raw,
+            embed_text=embed.text or None,
         )
+        return Parsed(line, embed)
     return _raw(trial_id, "fallback", raw, parser_version, max_chars, error)
 
 
@@ -170,7 +171,7 @@ def _first_of_each(raw: str) -> Iterator[Found]:
     return chain(islice(fenced(raw), 1), islice(unfenced(raw), 1))
 
 
-def _decides(value: object) -> TypeGuard[dict[str, str]]:
+def _decides(value: object) -> TypeGuard[dict[str, Any]]:
     return (
         isinstance(value, dict)
         and isinstance(value.get("decision"), str)
@@ -208,17 +209,22 @@ def _text(value: object) -> str | None:
     return well_formed(value) if isinstance(value, str) else None
 
 
-def _confidence(value: object) -> float | str | None:
-    if isinstance(value, str):
-        return value if value in CONFIDENCES else None
+def _confidence(value: object) -> float | Confidence | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return value if abs(value) <= sys.float_info.max else None
-    return None
+        return float(value) if abs(value) <= sys.float_info.max else None
+    return next((word for word in CONFIDENCES if word == value), None)
 
 
 def _failed(trial_id: int, raw: str, parser_version: ParserVersion) -> Parsed:
     error = ParseError(code="empty_content", message="the model's text is empty")
-    return Parsed(trial_id=trial_id, status="failed", parser_version=parser_version, raw=raw, error=error)
+    line = ParsedTrial(
+        trial_id=trial_id,
+        parse_status="failed",
+        parser_version=parser_version,
+        raw_assistant_text=raw,
+        parse_error=error,
+    )
+    return Parsed(line, None)
 
 
 def _raw(
@@ -229,14 +235,16 @@ def _raw(
     max_chars: int,
     error: ParseError | None = None,
 ) -> Parsed:
-    return Parsed(
+    embed = embed_text(raw, max_chars)
+    line = ParsedTrial(
         trial_id=trial_id,
-        status=status,
+        parse_status=status,
         parser_version=parser_version,
-        method="raw",
-        embed_source="raw_content",
+        extraction_method="raw",
+        embed_text_source="raw_content",
         outcome=raw,
-        raw=raw,
-        embed=embed_text(raw, max_chars),
-        error=error,
+        raw_assistant_text=raw,
+        embed_text=embed.text or None,
+        parse_error=error,
     )
+    return Parsed(line, embed)
