@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from aiohttp import web
 
@@ -132,6 +132,13 @@ class ModelServer(Life):
         self._expected: list[tuple[int, threading.Event]] = []
         self._at_once = 0
         self._held: list[asyncio.Future[None]] = []
+
+    def forget(self) -> Self:
+        """Forget what was scripted and what was sent; a module's tests share a server."""
+        self.script.clear()
+        self.sent.clear()
+        self.always = None
+        return self
 
     api = "openai"
     path = "/v1/chat/completions"

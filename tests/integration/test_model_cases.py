@@ -46,9 +46,7 @@ def running() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def server(running: ModelServer) -> ModelServer:
-    running.script.clear()
-    running.sent.clear()
-    running.always = None
+    running.forget()
     running.prefers = {
         "concede": False,
         "option": "yes",

@@ -65,9 +65,7 @@ def running(request: pytest.FixtureRequest) -> Iterator[ModelServer]:
 @pytest.fixture
 def server(running: ModelServer) -> ModelServer:
     """Return a server of each API in turn."""
-    running.script.clear()
-    running.sent.clear()
-    running.always = None
+    running.forget()
     running.most_at_once = 0
     running.latency_s = 0.0
     return running

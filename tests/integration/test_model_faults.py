@@ -66,10 +66,7 @@ def running() -> Iterator[ModelServer]:
 @pytest.fixture
 def server(running: ModelServer) -> ModelServer:
     running.start()
-    running.script.clear()
-    running.sent.clear()
-    running.always = None
-    return running
+    return running.forget()
 
 
 class Debate:

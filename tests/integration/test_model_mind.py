@@ -44,10 +44,7 @@ def running() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def server(running: ModelServer) -> ModelServer:
-    running.script.clear()
-    running.sent.clear()
-    running.always = None
-    return running
+    return running.forget()
 
 
 def view(*expects: str, seat: str = "critic", kind: str = "debate", **brief: Any) -> View:

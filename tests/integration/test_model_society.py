@@ -26,7 +26,7 @@ def running() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def server(running: ModelServer) -> ModelServer:
-    running.script.clear()
+    running.forget()
     running.prefers = {
         "archetype": "momentum",
         "strategy.params": [{"name": name, "value": value} for name, value in MOMENTUM.items()],
