@@ -74,7 +74,7 @@ def check_prices(models: Mapping[str, ModelSettings], budget: BudgetSettings, no
         if price_of(given, now) is None:
             raise UnusableModel(
                 f"models.{name}: a budget in US dollars needs its price, which is not known: write price into"
-                f" [models.{name}], in US dollars for a million tokens, or limit tokens or calls in [budget]"
+                f" [models.{name}] of a configuration, in US dollars for a million tokens, or limit tokens or calls"
             )
 
 

@@ -98,7 +98,7 @@ class Wanted:
             taken = dict.fromkeys(self._seats(minds, among), MindSettings(model=name, **options))
         elif self.seats is not None or self.key_env is not None:
             option = "seats" if self.seats is not None else "key_env"
-            raise self._fault(option, f"goes with {self._said('model')}")
+            raise self._fault(option, f"name a model too, with {self._said('model')}")
         configured = {seat: mind for seat, mind in settings.minds.items() if seat in among}
         every: MindSources = {**configured, **taken, **minds}
         names = sorted({name for source in every.values() if (name := model_of(source))})

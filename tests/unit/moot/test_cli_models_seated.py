@@ -55,7 +55,7 @@ def test_what_cannot_be_said_of_a_model_is_one_line_on_every_command(
         ),
         (("--model", f"{URL}#m", "--key-env", "MY_MISSING_KEY"), "the key is missing: set MY_MISSING_KEY"),
         (("--budget", "2"), "--budget: no seat is filled by a model: name one with --model"),
-        (("--seats", "critic"), "--seats: goes with --model"),
+        (("--seats", "critic"), "--seats: name a model too, with --model"),
     ):
         assert why in complaint(2, *given, *options)
     assert not (tmp_path / "runs").exists() and not (tmp_path / "moot-data" / "log.sqlite").exists()

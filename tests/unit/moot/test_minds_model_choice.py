@@ -160,8 +160,8 @@ def test_a_budget_of_dollars_needs_a_price_and_one_of_calls_does_not():
         ),
         ({"model": "local", "seats": []}, "seats: name a seat: advocate, critic, judge"),
         ({"model": "local", "seats": "critic"}, 'seats: give a list of seats, such as ["critic", "evolver"]'),
-        ({"seats": ["critic"]}, "seats: goes with model"),
-        ({"key_env": "MY_KEY"}, "key_env: goes with model"),
+        ({"seats": ["critic"]}, "seats: name a model too, with model"),
+        ({"key_env": "MY_KEY"}, "key_env: name a model too, with model"),
         (
             {"model": "local", "key_env": "MY_KEY"},
             "key_env: goes with URL#NAME: [models.local] has a key_env of its",
@@ -190,7 +190,7 @@ def test_what_cannot_be_is_one_line(wanted, why):
 
 
 def test_on_a_command_line_options_are_named_as_they_are_written():
-    with pytest.raises(UnusableMind, match=re.escape("--key-env: goes with --model")):
+    with pytest.raises(UnusableMind, match=re.escape("--key-env: name a model too, with --model")):
         seated(key_env="MY_KEY", is_typed=True)
 
 
