@@ -48,6 +48,27 @@ def test_a_day_with_a_models_critic_verifies_and_its_calls_are_told(
     assert (figures.limit, figures.cost > figures.tokens) == (1_000_000, True)
 
 
+def test_models_a_class_of_ones_own_and_simulated_seats_live_through_a_day_together(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    out = tmp_path / "one"
+    config = write(
+        tmp_path / "society.toml",
+        f'[models.local]\nurl = "{server.url}"\nmodel = "tiny-1"\n[minds]\n'
+        'critic = "tests.doubles.own_minds:Lenient"\nevolver = { model = "local" }\ntrader = "simulated"\n',
+    )
+    done("simulate", "--days", "1", "--seed", "1", "--config", config, "--out", out)
+    checked = done("verify", out)
+    assert "every rule holds" in checked
+    for said in (
+        "critic by the mind 'tests.doubles.own_minds:Lenient'",
+        "evolver by the model local (tiny-1)",
+    ):
+        assert said in checked
+    assert {call["seat"] for call in data("calls", out)["calls"]} == {"evolver"}
+    assert "byte for byte" in command_line("simulate", "--replay", out, "--out", tmp_path / "two").stderr
+
+
 HELD: dict[str, Callable[..., object]] = {
     "debate": partial(moot.debate, "Is a short week better?"),
     "arena": partial(moot.arena, "Write a haiku about rain.", max_rounds=1),
