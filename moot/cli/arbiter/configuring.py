@@ -25,7 +25,7 @@ CONFIG: Final = Path("arbiter.config.json")
 
 group = typer.Typer(
     cls=Group,
-    help="""What models answer to one question, as a distribution over many trials.
+    help="""Plan what models are asked over many trials.
 
     init writes the file of a run, validate judges it, resolve shows all that would be asked, and asks nobody.""",
     epilog="moot arbiter init 'Should the library open on Sundays?'\nmoot arbiter validate\nmoot arbiter resolve",
@@ -35,7 +35,7 @@ group = typer.Typer(
 app.add_typer(group, name="arbiter")
 
 ConfigArgument = Annotated[
-    Path | None, typer.Argument(metavar="CONFIG", help="The file of a run.", show_default=str(CONFIG))
+    Path | None, typer.Argument(metavar="CONFIG", help=f"The file of a run; {CONFIG} by default.")
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="The same, as an option.")
@@ -55,7 +55,9 @@ AllowAliased = Annotated[bool, typer.Option("--allow-aliased", help="Allow alias
 ContractFailure = Annotated[
     Literal["warn", "exclude", "fail"],
     typer.Option(
-        "--contract-failure", metavar="WHAT", help="Of a reply that breaks its contract: warn, exclude, fail."
+        "--contract-failure",
+        metavar="WHAT",
+        help="What of a reply that breaks its contract: warn (the default), exclude, fail.",
     ),
 ]
 
@@ -84,13 +86,17 @@ class Judged:
 def init(
     question: Annotated[
         str | None,
-        typer.Argument(metavar="QUESTION", help="What every trial asks.", show_default="an example"),
+        typer.Argument(metavar="QUESTION", help="What every trial asks; by default an example."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it.")] = CONFIG,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="Where to write it.", show_default=str(CONFIG))
+    ] = CONFIG,
     is_forced: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     template: Annotated[
         Literal["quickstart", "heterogeneity", "debate", "free"],
-        typer.Option("--template", metavar="NAME", help="quickstart, heterogeneity, debate or free."),
+        typer.Option(
+            "--template", metavar="NAME", help="quickstart (the default), heterogeneity, debate or free."
+        ),
     ] = "quickstart",
     as_json: AsJson = False,
 ) -> None:

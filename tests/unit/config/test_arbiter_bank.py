@@ -161,6 +161,19 @@ def test_all_wrong_files_are_told_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_a_name_that_stands_twice_is_refused(tmp_path: Path, shipped: Bank) -> None:
+    prompt(tmp_path, "mine", "You doubt.\n")
+    manifest = json.loads((tmp_path / "prompts" / "manifest.json").read_text(encoding="utf-8"))
+    write(tmp_path, "prompts/manifest.json", {**manifest, "prompts": manifest["prompts"] * 2})
+    (line,) = complaints(tmp_path)
+    assert line.endswith("manifest.json: mine stands there twice: rename or remove one")
+    (tmp_path / "prompts" / "manifest.json").unlink()
+    catalog = shipped.catalog.as_json()
+    write(tmp_path, "catalog.json", {**catalog, "models": catalog["models"][:1] * 2})
+    (line,) = complaints(tmp_path)
+    assert "catalog.json: anthropic/claude-haiku-4.5 stands there twice" in line
+
+
 def test_a_contract_must_be_a_json_schema(tmp_path: Path) -> None:
     contract(tmp_path, {"properties": {"decision": {"type": "yes"}}})
     (line,) = complaints(tmp_path)

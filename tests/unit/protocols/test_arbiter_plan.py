@@ -65,6 +65,14 @@ def test_only_what_has_a_weight_is_chosen(seed: str, weights: list[float]) -> No
         assert all(weights[draws.choose(weights)] > 0 for _ in range(20))
 
 
+def test_not_even_a_draw_of_zero_chooses_what_has_no_weight() -> None:
+    class Zero(Stream):
+        def draw(self) -> float:
+            return 0.0
+
+    assert Zero("any").choose([0, 2, 1]) == 1
+
+
 def test_choices_come_in_proportion_to_their_weights() -> None:
     draws = Stream("proportion")
     found = [draws.choose([1, 0, 3]) for _ in range(4000)]
