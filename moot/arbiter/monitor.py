@@ -50,7 +50,7 @@ class Monitor:
 
         Args:
             batch: The embedding of each trial that ran, shape (dimensions,), by trial_id; None where there is none.
-            recorded_at: Now, ISO 8601 UTC.
+            recorded_at: Now, ISO 8601, UTC and ending in Z.
 
         Raises:
             ValueError: Embeddings differ in length, or hold what is no finite number; nothing was measured.

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from moot.config.arbiter.bank import Bank
+from moot.protocols.arbiter.convergence import aggregates
+from moot.protocols.arbiter.embed_text import NORMALIZATION
 from moot.protocols.arbiter.hashes import config_sha256, plan_sha256
 from moot.protocols.arbiter.plan import PlannedTrial, plan
 from moot.protocols.arbiter.policy import Policy
 from moot.protocols.arbiter.records import SCHEMA_VERSION, Record
 from moot.protocols.arbiter.resolved import ResolvedConfiguration
 from moot.protocols.arbiter.run import (
-    Aggregates,
     Artifact,
     Artifacts,
     Hashes,
@@ -90,16 +91,7 @@ def write_resolved(prepared: Prepared, directory: Path, policy: Policy, now: dat
         _write_lines(directory / name, ())
     _write_json(
         directory / "aggregates.json",
-        Aggregates(
-            schema_version=SCHEMA_VERSION,
-            k_attempted=0,
-            k_eligible=0,
-            novelty_rate=None,
-            mean_max_sim_to_prior=None,
-            cluster_count=None,
-            entropy=None,
-            incomplete=False,
-        ),
+        aggregates(None, incomplete=False),
     )
     _write_json(
         directory / "embeddings.provenance.json",
@@ -113,7 +105,7 @@ def write_resolved(prepared: Prepared, directory: Path, policy: Policy, now: dat
             requested_embedding_model=config.measurement.embedding_model,
             actual_embedding_model=None,
             embed_text_strategy=config.measurement.embed_text_strategy,
-            normalization="newline_to_lf+trim_trailing",
+            normalization=NORMALIZATION,
             note="The run was resolved only: nothing was asked, nothing embedded.",
         ),
     )

@@ -1,4 +1,4 @@
-"""What is measured after each batch, and what of it stands for a run: convergence_trace.jsonl, aggregates.json."""
+"""What is measured after each batch, and what of it stands for a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from moot.protocols.arbiter.records import SCHEMA_VERSION, Count, Positive, Record, SchemaVersion, Share
+from moot.protocols.arbiter.records import SCHEMA_VERSION, Count, Positive, Record, Share
+from moot.protocols.arbiter.run import Aggregates, Instant
 from moot.protocols.arbiter.stopping import Stop
 
 NotNegative = Annotated[float, Field(ge=0)]
@@ -20,7 +21,7 @@ class ConvergenceRow(Record):
         k_eligible: Trials whose answer was embedded.
         novelty_rate: Share of the batch's eligible trials nearer to nothing before them than the threshold.
         mean_max_sim_to_prior: Mean cosine of each of them to the nearest before it, negatives as 0.
-        recorded_at: When the batch was measured, ISO 8601 UTC.
+        recorded_at: When the batch was measured, UTC.
     """
 
     batch_number: Count
@@ -29,7 +30,7 @@ class ConvergenceRow(Record):
     has_eligible_in_batch: bool
     novelty_rate: Share | None
     mean_max_sim_to_prior: Share | None
-    recorded_at: str
+    recorded_at: Instant
     stop: Stop
 
 
@@ -55,19 +56,6 @@ class ClusteredRow(ConvergenceRow):
     cluster_limit_hit: bool
     forced_assignments_this_batch: Count
     forced_assignments_cumulative: Count
-
-
-class Aggregates(Record):
-    """What stands for a run, aggregates.json: the last batch's measures, not means over the run."""
-
-    schema_version: SchemaVersion
-    k_attempted: Count
-    k_eligible: Count
-    novelty_rate: Share | None
-    mean_max_sim_to_prior: Share | None
-    cluster_count: Count | None
-    entropy: NotNegative | None
-    incomplete: bool
 
 
 def aggregates(last: ConvergenceRow | None, *, incomplete: bool) -> Aggregates:

@@ -10,6 +10,7 @@ from moot.protocols.arbiter.bank import CatalogVersion
 from moot.protocols.arbiter.policy import Policy
 from moot.protocols.arbiter.records import Count, Name, Positive, Record, SchemaVersion, Sha256, Share
 from moot.protocols.arbiter.resolved import ResolvedStopPolicy
+from moot.protocols.arbiter.stopping import StopReason
 
 Instant = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$")]
 
@@ -60,7 +61,7 @@ class Manifest(Hashes):
     started_at: Instant
     completed_at: Instant
     timestamps: Timestamps
-    stop_reason: Literal["completed", "k_max_reached", "converged", "user_interrupt", "error"]
+    stop_reason: StopReason
     stopping_mode: Literal["advisor", "enforcer", "resolve_only"]
     incomplete: bool
     k_attempted: Count
@@ -79,7 +80,7 @@ class Manifest(Hashes):
 
 
 class Aggregates(Record):
-    """What the last batch said; aggregates.json."""
+    """What stands for a run: what its last batch said, not means over it; aggregates.json."""
 
     schema_version: SchemaVersion
     k_attempted: Count

@@ -8,6 +8,8 @@ from typing import Any
 
 Numbers = Sequence[float]
 
+NOW = "2026-01-01T00:00:00.000Z"
+
 
 def alike(a: Numbers, b: Numbers) -> float:
     """Return the cosine of two vectors, rounded as the monitor rounds; 0 where one is zero."""
@@ -57,7 +59,7 @@ class PlainMonitor:
             "has_eligible_in_batch": bool(near),
             "novelty_rate": novelty,
             "mean_max_sim_to_prior": mean,
-            "recorded_at": "now",
+            "recorded_at": NOW,
             "stop": self.stop(novelty, mean),
             "cluster_count": len(counts),
             "new_clusters_this_batch": len(counts) - len(before),

@@ -12,7 +12,10 @@ from pydantic_core import core_schema
 
 from moot.protocols import arbiter
 from moot.protocols.arbiter.bank import ContractManifest, ContractPreset, ModelCatalog, PromptManifest
+from moot.protocols.arbiter.clusters import Assignment, ClusterState
 from moot.protocols.arbiter.configuration import Configuration
+from moot.protocols.arbiter.convergence import ClusteredRow, ConvergenceRow
+from moot.protocols.arbiter.parsing import ParsedTrial
 from moot.protocols.arbiter.plan import PlannedTrial
 from moot.protocols.arbiter.resolved import ResolvedConfiguration
 from moot.protocols.arbiter.run import Aggregates, Manifest, Provenance
@@ -25,6 +28,10 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "trial_plan": PlannedTrial,
     "manifest": Manifest,
     "aggregates": Aggregates,
+    "parsed": ParsedTrial,
+    "convergence_trace": ConvergenceRow | ClusteredRow,
+    "online.assignments": Assignment,
+    "online.state": ClusterState,
     "embeddings.provenance": Provenance,
     "prompt_manifest": PromptManifest,
     "contract_manifest": ContractManifest,
@@ -57,7 +64,7 @@ def schema_of(name: str) -> dict[str, Any]:
     for part in (found, *found.get("$defs", {}).values()):
         part.pop("title", None)
         if "description" in part:
-            part["description"] = " ".join(part["description"].split())
+            part["description"] = " ".join(part["description"].partition("\n\nArgs:")[0].split())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"{name}.schema.json",

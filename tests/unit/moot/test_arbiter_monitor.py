@@ -14,7 +14,7 @@ from moot.arbiter.monitor import Measured, Monitor
 from moot.protocols.arbiter.convergence import ClusteredRow, ConvergenceRow
 from moot.protocols.arbiter.resolved import ResolvedExecution, ResolvedMeasurement
 from tests.doubles.arbiter_configs import resolved
-from tests.doubles.arbiter_monitor import PlainMonitor
+from tests.doubles.arbiter_monitor import NOW, PlainMonitor
 
 Batch = Mapping[int, Sequence[float] | None]
 
@@ -36,7 +36,7 @@ def monitor_of(**changes: Any) -> Monitor:
 
 def measure(monitor: Monitor, batch: Batch) -> Measured:
     arrays = {trial: None if v is None else np.array(v, dtype=np.float32) for trial, v in batch.items()}
-    return monitor.measure(arrays, "now")
+    return monitor.measure(arrays, NOW)
 
 
 def rows(monitor: Monitor, *batches: Batch) -> list[dict[str, Any]]:
