@@ -113,6 +113,8 @@ class Recording:
         Raises:
             BadInput: There is none, or it is none that can be replayed.
         """
+        if not named.exists():
+            raise BadInput(f"there is no {named}: name the directory that --out of a run named")
         self.directory = data_dir(named)
         starts: list[SocietyStarted] = []
         cuts: list[int | None] = []
