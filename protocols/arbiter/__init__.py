@@ -8,6 +8,7 @@ Here are the parts without files, sockets and clocks:
 * `run`: what a run says of itself.
 * `prng`: the streams of draws, one for each trial and purpose.
 * `plan`: what each trial is to ask, all of it drawn before the first call.
+* `trial`: one of them as it was carried out.
 * `hashes`: SHA-256 over canonical JSON.
 * `contract`, `extraction`, `parsing`: the form a decision is asked for in, and what is read from what a model wrote.
 * `embed_text`: the part of it that is embedded.

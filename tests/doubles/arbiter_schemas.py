@@ -19,6 +19,7 @@ from moot.protocols.arbiter.parsing import ParsedTrial
 from moot.protocols.arbiter.plan import PlannedTrial
 from moot.protocols.arbiter.resolved import ResolvedConfiguration
 from moot.protocols.arbiter.run import Aggregates, Manifest, Provenance
+from moot.protocols.arbiter.trial import Trial
 
 FOLDER: Final = Path(arbiter.__file__).with_name("schemas")
 
@@ -26,6 +27,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "config": Configuration,
     "config.resolved": ResolvedConfiguration,
     "trial_plan": PlannedTrial,
+    "trials": Trial,
     "manifest": Manifest,
     "aggregates": Aggregates,
     "parsed": ParsedTrial,

@@ -48,6 +48,52 @@ def change(value: dict[str, Any], path: str, new: object) -> dict[str, Any]:
     return value
 
 
+def trial(kind: str = "independent") -> dict[str, Any]:
+    attempt = {
+        "started_at": "2026-11-05T09:00:00.000Z",
+        "completed_at": "2026-11-05T09:00:01.500Z",
+        "latency_ms": 1500,
+        "retry_count": 0,
+    }
+    found: dict[str, Any] = {
+        "trial_id": 0,
+        "requested_model_slug": "a/one",
+        "actual_model": None,
+        "protocol": kind,
+        "status": "success",
+        "assigned_config": {"model": "a/one", "persona": "p0", "protocol": "t0"},
+        "attempt": attempt,
+        "error_code": None,
+        "raw_assistant_text": "Yes.",
+        "usage": {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11},
+    }
+    if kind == "independent":
+        return found
+    call = {
+        "call_index": 0,
+        "turn": 0,
+        "role": "proposer",
+        "model_requested": "a/one",
+        "model_actual": "a/one-2026",
+        "request_payload": {"messages": []},
+        "response_payload": None,
+        "attempt": attempt,
+        "error_message": None,
+    }
+    role = {"model_slug": "a/one", "persona_id": None}
+    return {
+        **found,
+        "assigned_config": {"model": "a/one", "persona": None, "protocol": None},
+        "role_assignments": {"proposer": role, "critic": role},
+        "calls": [call],
+        "transcript": [{"turn": 0, "role": "proposer", "content": "Yes."}],
+    }
+
+
+def debated() -> dict[str, Any]:
+    return trial("debate_v1")
+
+
 VERDICTS: list[tuple[str, Callable[[], dict[str, Any]], str, object, bool]] = [
     ("config", config, "description", "A trial run", True),
     ("config", config, "_readme", ["notes"], True),
@@ -76,6 +122,18 @@ VERDICTS: list[tuple[str, Callable[[], dict[str, Any]], str, object, bool]] = [
     ("config.resolved", lambda: resolved("debate_v1"), "description", "whole", True),
     ("config.resolved", lambda: resolved("debate_v1"), "protocol.prompts", ..., False),
     ("config.resolved", resolved, "sampling.personas.0.sha256", "0" * 63, False),
+    ("trials", trial, "metadata", {"any": ["thing"]}, True),
+    ("trials", trial, "status", "failed", False),
+    ("trials", trial, "error_code", ..., False),
+    ("trials", trial, "usage", None, False),
+    ("trials", trial, "usage.cost", 0.25, True),
+    ("trials", trial, "attempt.started_at", "yesterday", False),
+    ("trials", trial, "error", {"message": "too slow", "code": None, "retryable": False}, True),
+    ("trials", trial, "protocol", "debate_v1", False),
+    ("trials", debated, "transcript", [], True),
+    ("trials", debated, "transcript", ..., False),
+    ("trials", debated, "calls.0.role", "judge", False),
+    ("trials", debated, "calls.0.response_payload", ..., False),
 ]
 
 
