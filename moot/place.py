@@ -72,13 +72,24 @@ def price_source(named: str) -> str:
 
 
 def free_for_a_log(named: Path) -> Path:
-    """Return a directory that a log can be kept in: none is in it yet.
+    """Return a directory that a log can be kept in: none is in it yet, or one in which nothing was ever said.
 
     Raises:
         BadInput: There is one, or the name is a file's.
     """
-    if (named / LOG_NAME).exists():
+    if (named / LOG_NAME).exists() and not _says_nothing(named):
         raise BadInput(f"{named} holds a log already: name another directory")
     if named.exists() and not named.is_dir():
         raise BadInput(f"{named} is no directory: name another one")
     return named
+
+
+def _says_nothing(directory: Path) -> bool:
+    """Say whether a log is empty: its society could not be started."""
+    from moot.channels.errors import ChannelError
+    from moot.stored import last_envelope
+
+    try:
+        return last_envelope(directory) is None
+    except ChannelError:
+        return False

@@ -62,6 +62,7 @@ class ModelClient:
         self.endpoint = ENDPOINTS[settings.api](settings)
         self._exchange = Exchange(self.endpoint, key, self.pace.most)
         self._rng = rng
+        self._is_gone = False
         self.now_s = now_s
         self._sleep = sleep
 
@@ -101,7 +102,8 @@ class ModelClient:
         """Make a call and say how it ended; it raises for nothing that a provider does.
 
         A request is sent again after a 429, a 5xx or a connection that never stood, no later than `CAP_S` seconds
-        after the call began. One whose connection broke later may have been charged: it ends as `unknown`.
+        after the call began; not where the call before it ended without a connection. One whose connection broke later
+        may have been charged: it ends as `unknown`.
 
         Args:
             request: What is asked.
@@ -172,12 +174,18 @@ class ModelClient:
         sent: list[int],
     ) -> Answer:
         last_s = began_s + CAP_S if deadline_s is None else min(began_s + CAP_S, deadline_s)
+        if self._is_gone:
+            # Whoever waited for it once has waited for all.
+            last_s = began_s
         await self.open()
         for attempt in itertools.count(1):
             answer, again_s = await self._once(request, rung, body, attempt, sent)
             if again_s is None:
                 return answer
             if self.now_s() + again_s > last_s:
+                if answer.fault == "no_server":
+                    self._is_gone = True
+                    return answer
                 return replace(
                     answer, why=one_line(f"{answer.why}; to wait {again_s:.0f} s more takes too long")
                 )
@@ -203,6 +211,7 @@ class ModelClient:
                 return failure.answer, None if is_lasting else wait_s(attempt, {}, self._rng)
             except TimeoutError:
                 return late(self.settings.timeout_s), None
+            self._is_gone = False
             if reply.status == 429:
                 self.pace.slower(began)
             answer = self.endpoint.read(reply.status, reply.body, request, rung)

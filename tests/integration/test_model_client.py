@@ -310,6 +310,25 @@ async def test_a_server_that_is_not_there_is_tried_until_the_cap_and_never_count
     assert 44 < time.s - 1_000 <= 60 and len(time.slept) < 20
 
 
+@both
+async def test_a_server_that_stays_away_is_waited_for_once_until_it_answers_again(
+    kind: type[ModelServer],
+) -> None:
+    with kind() as server:
+        time = WallTime()
+        async with client(server, time, key="") as one:
+            server.stop()
+            assert (await one.call(TYPED)).fault == "no_server"
+            waited = len(time.slept)
+            assert (await one.call(TYPED)).fault == "no_server"
+            assert len(time.slept) == waited > 0
+            server.start()
+            assert (await one.call(TYPED)).outcome == "answered"
+            server.stop()
+            assert (await one.call(TYPED)).fault == "no_server"
+            assert len(time.slept) > waited
+
+
 async def test_a_server_without_tls_is_told_at_once(server: ModelServer) -> None:
     time = WallTime()
     answer = await asked(client(server, time, url=server.url.replace("http:", "https:")))

@@ -116,6 +116,16 @@ def test_a_start_without_a_server_ends_with_one_line(tmp_path: Path) -> None:
     assert line.endswith("start the server, or correct url")
 
 
+def test_a_directory_whose_start_was_refused_can_be_named_again(server: ModelServer, tmp_path: Path) -> None:
+    with ModelServer() as gone:
+        url = gone.url
+    out = tmp_path / "one"
+    for command in (("debate", "Is it?"), ("simulate", "--days", "0.1", "--seats", "critic")):
+        assert command_line(*command, "--model", f"{url}#tiny-1", "--out", out).exit_code == 2
+    assert command_line("debate", "Is it?", "--model", f"{server.url}#tiny-1", "--out", out).exit_code != 2
+    assert "every rule holds" in done("verify", out)
+
+
 def test_the_log_says_which_prompts_the_models_were_told_and_a_folder_replaces_them(
     server: ModelServer, tmp_path: Path
 ) -> None:

@@ -235,7 +235,7 @@ def test_a_run_goes_where_it_is_told_or_below_runs(asked: list[SimulateOptions],
 def test_a_run_writes_over_no_other(asked: list[SimulateOptions], tmp_path: Path) -> None:
     for name in ("20260223-1", "20260223-1-2"):
         (tmp_path / "runs" / name).mkdir(parents=True)
-        write(tmp_path / "runs" / name / "log.sqlite", "")
+        write(tmp_path / "runs" / name / "log.sqlite", "no log\n" * 200)
 
     assert free_directory("20260223-1") == Path("runs/20260223-1-3")
     assert "holds a log already" in complaint(2, "simulate", "--out", "runs/20260223-1")
