@@ -90,7 +90,11 @@ def test_a_body_is_written_with_its_fields_in_their_order_and_says_what_its_dump
     def holds(body: Message) -> None:
         told = json.loads(body_json(body))
         assert told == json.loads(json.dumps(body.model_dump(mode="json")))
-        by_alias = [field.serialization_alias or name for name, field in cls.model_fields.items()]
+        by_alias = [
+            field.serialization_alias or name
+            for name, field in cls.model_fields.items()
+            if field.exclude_if is None or not field.exclude_if(getattr(body, name))
+        ]
         assert list(told) == by_alias
         assert by_alias[0] == "type"
 
