@@ -41,7 +41,7 @@ def wait(page: Page, condition: str) -> None:
 def asked(page: Page, op: str, args: dict[str, Any]) -> Any:
     """Ask the session what the page itself would never ask; return its answer, or its refusal's text."""
     return page.evaluate(
-        """([op, args]) => getElement(document.querySelector(".moot").id.slice(1)).ask(op, args)
+        """([op, args]) => window.asking = getElement(document.querySelector(".moot").id.slice(1)).ask(op, args)
             .catch((fault) => ({ok: false, text: fault.message}))""",
         [op, args],
     )

@@ -115,7 +115,10 @@ def test_every_view_is_accessible_in_both_colours_and_inside_its_window(
 
 def go(page: Page, place: str) -> None:
     """Go to a place as a click on a link does; returns when it is shown."""
-    page.evaluate("(path) => getElement(document.querySelector('.moot').id.slice(1)).go(path)", place)
+    # The page keeps the promise: one that only the protocol of the browser knows may be collected as garbage.
+    page.evaluate(
+        "(path) => window.going = getElement(document.querySelector('.moot').id.slice(1)).go(path)", place
+    )
     page.wait_for_selector(".main .scroll")
 
 
