@@ -20,11 +20,10 @@ from moot.bots.models.transport import LiveModels, Transport
 from moot.bots.officers.bursar import Bursar
 from moot.clock import Clock, IoThread
 from moot.host import Host
-from moot.memory.bodies import Bodies, InMemoryBodies, StoredBodies
+from moot.memory.bodies import Bodies, InMemoryBodies
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile
 from moot.model_start import ModelSeats, check_prices, client_of, find_out
 from moot.protocols.calls.exhaustion import Exhaustion
-from moot.protocols.calls.ledger import Ledger
 from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.seats import Seat
 
@@ -44,17 +43,11 @@ class ModelService:
     """
 
     def __init__(
-        self,
-        models: Mapping[str, ModelInUse],
-        clock: Clock,
-        bodies: Bodies,
-        transport: Transport,
-        recorded: StoredBodies,
+        self, models: Mapping[str, ModelInUse], clock: Clock, bodies: Bodies, transport: Transport
     ) -> None:
-        """Take what `model_service` prepared; `recorded` are the bodies of a run that is lived again, else its own."""
+        """Take what `model_service` prepared."""
         self.models = models
         self.bodies = bodies
-        self._recorded = recorded
         self._clock = clock
         self._transport = transport
         self._host: Host | None = None
@@ -111,16 +104,7 @@ class ModelService:
             fail=fail,
         )
         host.listeners.append(self._bursar.folded)
-        if self._recorded is not self.bodies:
-            await self._keep_lost(docket.context.fold_named("ledger"))
         await self._bursar.recover()
-
-    async def _keep_lost(self, ledger: Ledger) -> None:
-        """Keep the replies that a recorded life had when it was killed before it could settle them."""
-        for call_id in ledger.open:
-            record = self._recorded.reply_of(call_id)
-            if record is not None:
-                await self._clock.from_thread(self.bodies.put(record, call_id=call_id))
 
     @property
     def bursar(self) -> Bursar:
@@ -198,12 +182,11 @@ async def model_service(
                 synced=synced or _at_once,
                 waits_for_room=clock.kind != "virtual",
             )
-            recorded: StoredBodies = bodies
             if life is not None:
                 recorded = exits.enter_context(life.recording.bodies())
                 live = transport if life.goes_on else None
                 transport = RecordedModels(life.recording.answers(), recorded, bodies, models, live)
-            calls = ModelService(models, clock, bodies, transport, recorded)
+            calls = ModelService(models, clock, bodies, transport)
             exits.push_async_callback(calls.abandon)
             yield calls
 

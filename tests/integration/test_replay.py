@@ -156,6 +156,23 @@ def test_a_simulation_that_was_killed_goes_on_and_is_replayed_in_both_its_lives(
     assert "was not broken off" in moot("simulate", "--resume", out).stderr
 
 
+def test_a_reply_that_was_kept_and_not_settled_yet_counts_when_the_run_goes_on_and_when_it_is_replayed(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    out = tmp_path / "one"
+    done("simulate", "--days", "0.2", "--seats", "critic", *model(server), "--out", out)
+    reserved = min(call["seq"] for call in data("calls", out)["calls"])
+    with closing(sqlite3.connect(out / LOG_NAME)) as db:
+        db.execute("DELETE FROM log WHERE seq > ?", (reserved,))
+        db.commit()
+    (out / "head").unlink()
+
+    done("simulate", "--resume", out, "--days", "0.2")
+
+    assert data("calls", out)["calls"][0]["state"] == "answered"
+    assert SAME in moot("simulate", "--replay", out, "--out", tmp_path / "two").stderr
+
+
 def test_a_debate_that_was_killed_is_the_same_up_to_there_and_may_go_on_live(
     server: ModelServer, tmp_path: Path
 ) -> None:

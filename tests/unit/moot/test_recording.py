@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from moot.config.settings import load_settings
 from moot.place import LOG_NAME
 from moot.protocols.kernel.errors import BadInput
 from moot.recording import Recording
@@ -27,10 +29,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def killed(whole: Path, tmp_path: Path) -> Path:
     """A run that was killed in its middle."""
-    place = tmp_path / "killed"
+    return cut(whole, tmp_path / "killed", Recording(whole).messages // 2)
+
+
+def cut(whole: Path, place: Path, last_seq: int) -> Path:
+    """Copy a run as a kill behind a message would have left it."""
     shutil.copytree(whole, place)
     with closing(sqlite3.connect(place / LOG_NAME)) as db:
-        db.execute("DELETE FROM log WHERE seq > (SELECT max(seq) / 2 FROM log)")
+        db.execute("DELETE FROM log WHERE seq > ?", (last_seq,))
         db.commit()
     (place / "head").unlink()
     return place
@@ -48,6 +54,25 @@ def test_a_run_that_is_lived_again_is_the_same_log(whole: Path, tmp_path: Path) 
 
 def test_a_run_that_was_killed_is_lived_again_up_to_there(killed: Path, tmp_path: Path) -> None:
     assert Recording(killed).lives[0].cut is not None
+    assert lived_again(killed, tmp_path / "again") is None
+
+
+def test_a_run_that_was_killed_amid_several_messages_at_once_is_lived_again_up_to_there(
+    whole: Path, tmp_path: Path
+) -> None:
+    said = [*Recording(whole).envelopes()]
+    first = next(env.seq for env, after in pairwise(said) if env.seq > 1 and env.sent_at == after.sent_at)
+    killed = cut(whole, tmp_path / "killed", first)
+
+    assert lived_again(killed, tmp_path / "again") is None
+
+
+def test_a_run_that_went_on_by_another_configuration_is_lived_again_by_both(
+    killed: Path, tmp_path: Path
+) -> None:
+    other = load_settings(desk={"enabled": False})
+    simulate(SimulateOptions(days=DAYS, seed=3, out=killed, goes_on=True, settings=other))
+
     assert lived_again(killed, tmp_path / "again") is None
 
 
