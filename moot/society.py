@@ -1,149 +1,54 @@
-"""The composition root: with `seating`, the only module that names concrete buses, stores, minds and their like."""
+"""The composition root: with `stores` and `seating`, all that names concrete buses, stores, minds and their like."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Self
 
 import structlog
 
 from moot.bots.bot import Bot
-from moot.bots.desk.intraday import read_intraday
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
 from moot.bots.officers.referee import outage
-from moot.bots.tools.continuation import LABEL
-from moot.bots.tools.prices import load_universe
 from moot.bots.tools.universe import Universe
 from moot.cases.arena.source import opened
 from moot.channels.bus import Bus
 from moot.channels.errors import BusClosed, StorageError
-from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.lease import Lease
-from moot.channels.log.sequencer import Entry
-from moot.channels.log.sqlite import SqliteBus
-from moot.channels.log.write_behind import LogWriter
 from moot.clock import Clock, PacedClock
-from moot.config.settings import Settings
 from moot.host import Host, Listener
-from moot.memory.errors import CorruptStore, MemoryStoreError
-from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence, text_of
-from moot.memory.inmemory import InMemoryStore
-from moot.memory.sqlite import SqliteStore
-from moot.memory.store import Store
-from moot.minds.choosing import Chosen, MindSources, chosen, named
+from moot.memory.errors import MemoryStoreError
+from moot.memory.evidence import Evidence, text_of
+from moot.minds.choosing import named
 from moot.minds.model_minds import ModelMinds
 from moot.minds.seated import OwnMinds
-from moot.model_service import ModelService, Synced, model_service
-from moot.model_start import ModelSeats
+from moot.model_service import ModelService, model_service
 from moot.outage import Outage
-from moot.protocols.codec import decode_stored
+from moot.plan import Plan, market_of, prices
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.minds import behind_scripts
-from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.protocols.kernel.times import a_speed, parse_instant, rfc3339
+from moot.protocols.kernel.times import a_speed
 from moot.protocols.rulebook import VERSION, rules
-from moot.recording import Life
-from moot.seating import Script, Seating, source_of
-from moot.snapshot import EVERY, collector_off, read_snapshot, write_snapshot
-from moot.stored import first_envelope, hash_at, stored_envelopes
+from moot.seating import Seating, source_of
+from moot.snapshot import EVERY, collector_off, write_snapshot
+from moot.stores import bus_of, catch_up, memory_of
 from moot.version import MOOT_VERSION
 
 SNAPSHOT_FROM: Final = 2_000
 """A shorter log is folded faster than it is worth."""
 
 _log = structlog.get_logger("moot.society")
-
-
-@dataclass(slots=True)
-class Past:
-    """What is left of a society in memory when a life of it ends, and what the next one begins with.
-
-    Attributes:
-        entries: Its log, so far; a crash at any message is a cut there.
-        evidence: What its seats kept as evidence.
-    """
-
-    entries: list[Entry] = field(default_factory=list)
-    evidence: Evidence = field(default_factory=InMemoryEvidence)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What society to assemble.
-
-    Attributes:
-        settings: The effective configuration.
-        seed: Seeds minds, simulated prices and the simulated admin.
-        start: Society time of its very first message.
-        society_id: Tells it from every other society; None: one is drawn. A society that goes on keeps its own.
-        directory: Its data directory; None: nothing is written.
-        bus: `memory` streams its log out behind itself; `sqlite` is durable.
-        scripts: Scripts by seat.
-        is_admin_simulated: Whether a simulated admin answers escalations (R-D19).
-        is_warm_up: Whether what follows is marked as a warm-up.
-        past: What an earlier life left; only for a bus in memory that goes on.
-        recording: A life that is lived again, whose answers count instead of the models'; its log is cut where that
-            of the recording is. None: none.
-        minds: What fills seats instead of what the configuration says.
-
-    Raises:
-        UnusableMind: A mind that the configuration or the caller names cannot be used; nothing has started yet.
-    """
-
-    settings: Settings
-    seed: int
-    start: datetime
-    society_id: str | None = None
-    directory: Path | None = None
-    bus: Literal["memory", "sqlite"] = "memory"
-    scripts: Mapping[Seat, Script] = field(default_factory=dict)
-    is_admin_simulated: bool = False
-    is_warm_up: bool = False
-    past: Past | None = None
-    recording: Life | None = None
-    minds: MindSources = field(default_factory=dict)
-    chosen: Mapping[str, Chosen] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Make the minds of one's own: what is wrong with them is said before anything starts."""
-        found = chosen({**self.settings.minds, **self.minds})
-        if self.is_warm_up:
-            # Nobody waits for what is said there, and nobody pays for it (K27).
-            found = {seat: one for seat, one in found.items() if one.model is None}
-        object.__setattr__(self, "chosen", found)
-
-    @property
-    def model_seats(self) -> ModelSeats:
-        """Return the models that fill seats.
-
-        Raises:
-            UnusableModel: The configuration has no model of a name.
-        """
-        return ModelSeats.of(self.chosen, self.settings.models, self.settings.budget)
-
-    @property
-    def last_seq(self) -> int | None:
-        """Say behind which message its log is cut, as a kill cuts it; None: nowhere."""
-        return None if self.recording is None else self.recording.cut
-
-    @property
-    def durability(self) -> Literal["power", "process"]:
-        """Say what an acknowledged message survives on disk; what is paid for survives a power cut (K26)."""
-        return "power" if self.model_seats.models else self.settings.log.durability
 
 
 class Society:
@@ -201,11 +106,11 @@ class Society:
             rulebook = rules(plan.settings.viewers.viewers())
             gate = Gate(rulebook)
             with collector_off():
-                store, evidence = await _memory(plan, clock, exits)
+                store, evidence = await memory_of(plan, clock, exits)
                 past = [entry.envelope for entry in plan.past.entries] if plan.past is not None else []
-                bus, synced = await _bus(plan, clock, gate, lease, exits)
+                bus, synced = await bus_of(plan, clock, gate, lease, exits)
                 host = Host(rules=rulebook, gate=gate, bus=bus, store=store, clock=clock)
-                _catch_up(plan, host)
+                catch_up(plan, host)
                 host.catch_up(past)
             host.attach()
             universe, data = prices(plan)
@@ -444,119 +349,3 @@ class Society:
     async def __aexit__(self, *_: object) -> None:
         """Close it."""
         await self.close()
-
-
-def prices(plan: Plan) -> tuple[Universe, dict[str, Any]]:
-    """Load the society's prices; a society that goes on keeps those of its first start (R-M2)."""
-    spec, start, seed = plan.settings.prices.source, plan.start, plan.seed
-    first = first_envelope(plan.directory) if plan.directory is not None and plan.bus == "sqlite" else None
-    known = first.body if first is not None else None
-    if isinstance(known, SocietyStarted) and isinstance(logged := known.data.get("prices"), Mapping):
-        spec, start, seed = str(logged["spec"]), parse_instant(str(logged["start"])), int(logged["seed"])
-    universe = load_universe(spec, start=start, seed=seed)
-    data = {
-        "prices": {
-            "spec": spec,
-            "description": universe.description,
-            "sha256": universe.sha256,
-            "shift_weeks": universe.shift_weeks,
-            "start": rfc3339(start),
-            "seed": seed,
-            "continuation": LABEL,
-        }
-    }
-    return universe, data
-
-
-def market_of(plan: Plan, universe: Universe) -> tuple[Market, dict[str, Any]]:
-    """Open the desk's market: the user's own 15-minute bars where the configuration names a file (R-M3).
-
-    Raises:
-        PriceFileError: The file cannot be used; one line names row and column.
-    """
-    named = plan.settings.desk.intraday
-    if not named or not plan.settings.desk.enabled:
-        return Market(universe, universe.seed), {}
-    path = Path(named)
-    bars = read_intraday(path, universe)
-    data = {"intraday": {"file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}
-    return Market(universe, universe.seed, bars), data
-
-
-def _catch_up(plan: Plan, host: Host) -> None:
-    """Fold what the log holds, from the snapshot on where one fits (K18)."""
-    directory = plan.directory
-    if directory is None or plan.bus != "sqlite":
-        return
-    first = 1
-    found = read_snapshot(directory, rules=host.rules, hash_at=partial(hash_at, directory))
-    if found is not None and found[0] <= host.store.applied_seq:
-        host.restore(found[1])
-        first = found[0] + 1
-    host.catch_up(stored_envelopes(directory, first))
-
-
-async def _memory(plan: Plan, clock: Clock, exits: AsyncExitStack) -> tuple[Store, Evidence]:
-    if plan.directory is None:
-        return InMemoryStore(), plan.past.evidence if plan.past is not None else InMemoryEvidence()
-    store = await _open_memory(plan.directory, clock)
-    exits.push_async_callback(store.close)
-    return store, DirectoryEvidence(plan.directory / "evidence")
-
-
-async def _open_memory(directory: Path, clock: Clock) -> SqliteStore:
-    """Open memory; what is damaged or belongs to another log is thrown away, for the log rebuilds it."""
-    path = directory / "moot.memory.sqlite"
-    # People look at what a living society remembers; a simulated one is looked at when it is over.
-    is_prompt = clock.kind != "virtual"
-    try:
-        store = await SqliteStore.open(path, hold=clock.hold, is_prompt=is_prompt)
-    except CorruptStore as damage:
-        why = str(damage)
-    else:
-        seq = store.applied_seq
-        if not seq or hash_at(directory, seq) == store.applied_hash:
-            return store
-        await store.close()
-        why = f"{path}: what it knows up to seq {seq} is not of this log"
-    _log.warning("memory is rebuilt from the log", why=why)
-    SqliteStore.discard(path)
-    return await SqliteStore.open(path, hold=clock.hold, is_prompt=is_prompt)
-
-
-async def _bus(
-    plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits: AsyncExitStack
-) -> tuple[Bus, Synced | None]:
-    """Open the bus; with it what tells when its log is durable, where that is later than the publishing."""
-    synced: Synced | None = None
-    if plan.bus == "sqlite":
-        if plan.directory is None:
-            raise ValueError("the SQLite bus needs a data directory")
-        bus: Bus = await SqliteBus.open(
-            plan.directory / "log.sqlite",
-            admission=gate,
-            now=clock.now,
-            decode=decode_stored,
-            durability=plan.durability,
-            lease=lease,
-            hold=clock.hold,
-        )
-    else:
-        past = plan.past.entries if plan.past is not None else []
-        on_entry: Callable[[Entry], None] | None = None
-        if plan.directory is not None:
-            writer = LogWriter(plan.directory / "log.sqlite", after=len(past), lease=lease)
-            exits.callback(writer.close)
-            on_entry, synced = writer.write, writer.synced
-        elif plan.past is not None:
-            on_entry = past.append
-        if on_entry is not None and plan.last_seq is not None:
-            on_entry = partial(_kept_until, plan.last_seq, on_entry)
-        bus = InMemoryBus(admission=gate, now=clock.now, on_entry=on_entry, past=tuple(past))
-    exits.push_async_callback(bus.close)
-    return bus, synced
-
-
-def _kept_until(last_seq: int, keep: Callable[[Entry], None], entry: Entry) -> None:
-    if entry.envelope.seq <= last_seq:
-        keep(entry)

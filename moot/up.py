@@ -38,11 +38,12 @@ from moot.memory.bodies_file import CALLS_NAME
 from moot.minds.choosing import Chosen, MindSources, chosen
 from moot.minds.model_choice import Wanted, models_told
 from moot.patience import Patience
+from moot.plan import Plan
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.times import a_speed, rfc3339
 from moot.reception import Reception
 from moot.seating import seats_of
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.stored import last_envelope, last_sent_at, stored_envelopes
 
 _log = structlog.get_logger("moot.up")

@@ -19,11 +19,11 @@ from moot.bots.seats.sessions import SessionStore
 from moot.cases.arena.source import opened
 from moot.clock import RealClock
 from moot.memory.evidence import DirectoryEvidence
+from moot.plan import Plan, market_of, prices
 from moot.protocols.arena.seats import ARENA
 from moot.protocols.kernel.message import Message
 from moot.protocols.panel.seats import PANEL
 from moot.seating import source_of
-from moot.society import Plan, market_of, prices
 
 WRITES_NOTHING: Final = "a suggestion writes no report"
 

@@ -26,11 +26,11 @@ from moot.memory.evidence import DirectoryEvidence, text_of
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.shelves import BY_NAME, Put
 from moot.memory.sqlite_file import LOAD, STATE
+from moot.plan import Plan
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
-from moot.society import Plan
 
 if TYPE_CHECKING:
     from moot.console.watching import Watching

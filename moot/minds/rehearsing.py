@@ -26,6 +26,7 @@ from moot.memory.evidence import InMemoryEvidence, text_of
 from moot.minds.choosing import Chosen
 from moot.minds.rehearsal import Rehearsal, Understudied
 from moot.minds.seated import OwnMinds, SeatedMind, own_view, text_of_reply
+from moot.plan import Plan
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.arena.seats import ARENA
 from moot.protocols.arena.verdict import parse_verdict
@@ -42,7 +43,7 @@ from moot.protocols.rulebook import rules
 from moot.protocols.trading.seats import OPERATOR
 from moot.seating import seats_of
 from moot.simulation.durations import DEFAULT_START
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.workshop import ASKER, START, workshop
 
 QUESTIONS: Final = (

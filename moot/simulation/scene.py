@@ -20,6 +20,7 @@ from moot.config.settings import Settings, load_settings
 from moot.log_setup import set_up_logging
 from moot.minds.choosing import MindSources
 from moot.minds.silences import silences_of
+from moot.plan import Plan
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import MootError
 from moot.protocols.kernel.faults import line, unknown
@@ -31,7 +32,7 @@ from moot.seating import Script
 from moot.simulation.durations import FIRST, LAST, duration
 from moot.simulation.injection import AmbiguousCase, Injection, Injector
 from moot.simulation.simulate import check_prices
-from moot.society import Plan, Society
+from moot.society import Society
 
 Duration = Annotated[timedelta, BeforeValidator(duration)]
 

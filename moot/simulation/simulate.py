@@ -16,6 +16,7 @@ from moot.config.settings import Settings, load_settings
 from moot.host import Listener
 from moot.minds.choosing import MindSources
 from moot.place import free_for_a_log, price_source
+from moot.plan import Past, Plan, market_of, prices
 from moot.protocols.calls.books import NONE, SOCIETY
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
@@ -25,7 +26,7 @@ from moot.protocols.rulebook import rules
 from moot.recording import Recording
 from moot.simulation.durations import DEFAULT_START, check_days
 from moot.simulation.summary import SimulationSummary
-from moot.society import Past, Plan, Society, market_of, prices
+from moot.society import Society
 from moot.stored import stored_entries
 
 Progress = Callable[[float, str], None]

@@ -125,7 +125,8 @@ def _lived(watchers: int | None) -> float:
     """Return the messages a second of a society that lives some days; None: without a console."""
     from moot.clock import VirtualClock
     from moot.config.settings import load_settings
-    from moot.society import Plan, Society
+    from moot.plan import Plan
+    from moot.society import Society
 
     with tempfile.TemporaryDirectory() as folder:
         plan = Plan(

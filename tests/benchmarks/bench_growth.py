@@ -19,9 +19,10 @@ from time import perf_counter
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
 from moot.heap import settle_heap
+from moot.plan import Plan
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.stored import last_sent_at
 
 MILLION = 1_000_000

@@ -17,11 +17,12 @@ from typing import Any
 from moot.bots.officers.bursar import Bursar
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
+from moot.plan import Plan
 from moot.protocols.calls.call import Call
 from moot.protocols.calls.messages import CallReserved, CallSettled
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.stored import last_sent_at
 from tests.doubles.table import START
 

@@ -18,8 +18,9 @@ from moot.channels.gateway import address
 from moot.channels.log.lease import Lease
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
+from moot.plan import Plan
 from moot.protocols.research.seats import CRITIC
-from moot.society import Plan, Society
+from moot.society import Society
 
 BEGINS: Final = datetime(2026, 2, 22, 20, 0, tzinfo=UTC)
 SEED: Final = 2

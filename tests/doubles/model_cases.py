@@ -24,6 +24,7 @@ from moot.config.settings import load_settings
 from moot.memory.evidence import InMemoryEvidence, text_of
 from moot.minds.foreseeing import fault_of
 from moot.minds.silences import silences_of
+from moot.plan import Plan
 from moot.protocols.arena.seats import ARENA
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.people import Note
@@ -31,7 +32,7 @@ from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.seats import PANEL
 from moot.protocols.research.seats import SYSTEM_A
 from moot.simulation.durations import DEFAULT_START
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.workshop import START, workshop
 from tests.doubles.model_calls import PlainCaller, client_of
 from tests.doubles.model_server import ModelServer

@@ -29,12 +29,13 @@ from moot.config.settings import load_settings
 from moot.host import Host
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile, StoredBodiesFile
 from moot.memory.errors import StoreUnavailable
+from moot.plan import Plan
 from moot.protocols.calls.messages import BudgetSet
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
-from moot.society import Plan, Society
+from moot.society import Society
 from tests.doubles.asking import AskingMind, question, seats
 from tests.doubles.canned import CannedMind
 from tests.doubles.model_server import ModelServer, Turn, completion, refusal

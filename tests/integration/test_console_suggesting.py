@@ -22,12 +22,13 @@ from moot.console.suggesting import caught_up, stored, view_of
 from moot.host import may_see
 from moot.memory.evidence import DirectoryEvidence
 from moot.memory.store import digest
+from moot.plan import Plan
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.obligation import EVERYTHING, Visibility
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.rulebook import rulebook
-from moot.society import Plan, Society
+from moot.society import Society
 from tests.doubles.console import watched
 from tests.doubles.small_log import SmallLog
 

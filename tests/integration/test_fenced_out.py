@@ -16,7 +16,8 @@ from moot.channels.errors import LeaseHeld
 from moot.channels.gateway import address
 from moot.clock import RealClock
 from moot.config.settings import load_settings
-from moot.society import Plan, Society
+from moot.plan import Plan
+from moot.society import Society
 from tests.doubles.command_line import data, done
 from tests.integration.test_cli_commands import messages, up, wait_for
 

@@ -18,12 +18,13 @@ from moot.bots.tools.universe import Universe
 from moot.channels.log import sqlite
 from moot.clock import VirtualClock
 from moot.config.settings import Settings, load_settings
+from moot.plan import Plan
 from moot.protocols.kernel import closed
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.rules import Rules
-from moot.society import Plan, Society
+from moot.society import Society
 
 START = datetime(2026, 2, 23, tzinfo=UTC)
 FIRST, LAST = 500, 1_500

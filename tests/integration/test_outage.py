@@ -15,11 +15,12 @@ import pytest
 from moot.channels.errors import StorageError
 from moot.clock import Clock, PacedClock, RealClock, real
 from moot.config.settings import load_settings
+from moot.plan import Plan
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.officers import ClockSet, SocietyStopped
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.stored import stored_envelopes
 from tests.doubles.checking import findings
 from tests.doubles.command_line import done

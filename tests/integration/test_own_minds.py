@@ -14,8 +14,9 @@ from moot.clock import VirtualClock
 from moot.config.contracts import load_contract
 from moot.config.settings import load_settings
 from moot.minds import Mind
+from moot.plan import Plan
 from moot.simulation.simulate import DEFAULT_START
-from moot.society import Plan, Society
+from moot.society import Society
 from tests.doubles.checking import findings
 from tests.doubles.own_minds import (
     Async,

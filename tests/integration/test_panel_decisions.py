@@ -10,12 +10,13 @@ import pytest
 
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
+from moot.plan import Plan
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.opinion import CONSENTS
 from moot.protocols.panel.seats import DA
 from moot.seating import Script
-from moot.society import Plan, Society
+from moot.society import Society
 from tests.doubles.checking import findings
 
 START = datetime(2026, 2, 23, tzinfo=UTC)

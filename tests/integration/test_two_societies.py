@@ -18,8 +18,9 @@ from moot.channels.outbox.store import Mirrored, OutboxStore
 from moot.channels.surface import Surface
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
+from moot.plan import Plan
 from moot.protocols.kernel.envelope import Envelope
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.stored import stored_envelopes
 from tests.doubles import live_slack, on_discord
 from tests.doubles.discord_server import DiscordServer

@@ -21,6 +21,7 @@ from moot.door import Door
 from moot.logs import open_log
 from moot.logs.jsonlines import JsonLines
 from moot.patience import Patience
+from moot.plan import Past, Plan
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import OfficerFault
@@ -28,7 +29,7 @@ from moot.simulation.worlds import people
 from moot.simulation.worlds.dice import Dice
 from moot.simulation.worlds.plan import Event, WorldPlan
 from moot.simulation.worlds.wall import AcceleratedWorld, RealWorld, Wall
-from moot.society import Past, Plan, Society
+from moot.society import Society
 from moot.stored import last_sent_at
 from moot.up import control_clock
 from moot.verify.verifier import verify

@@ -95,7 +95,7 @@ def test_k7_a_start_that_takes_long_jumps_over_no_time(
 ) -> None:
     place = write_log(tmp_path / "data", Table().log)
     before = last_sent_at(place)
-    catch_up = society._catch_up
+    catch_up = society.catch_up
 
     def slowly(*given: Any) -> None:
         time.sleep(0.2)
@@ -104,7 +104,7 @@ def test_k7_a_start_that_takes_long_jumps_over_no_time(
     async def at_once(*given: Any) -> None:
         """Do not live on."""
 
-    monkeypatch.setattr(society, "_catch_up", slowly)
+    monkeypatch.setattr(society, "catch_up", slowly)
     monkeypatch.setattr(society.Society, "run_until", at_once)
     done("up", "--speed", 100_000, "--data", place, "--no-console")
 

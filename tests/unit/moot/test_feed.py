@@ -16,6 +16,7 @@ from moot.channels.showing.rendering import Speakers
 from moot.clock import PacedClock, VirtualClock
 from moot.config.settings import load_settings
 from moot.feed import RECAP, Feed, is_quiet, status
+from moot.plan import Plan
 from moot.protocols.arena.messages import ArenaDraft
 from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.codec import decode_body
@@ -26,7 +27,7 @@ from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.seats import EXPLORER
 from moot.protocols.trading.messages import Halt
 from moot.protocols.trading.seats import OPERATOR
-from moot.society import Plan, Society
+from moot.society import Society
 from tests.doubles.copying import replace
 from tests.doubles.desk_samples import DESK_BODIES
 from tests.doubles.small_log import SmallLog

@@ -7,10 +7,10 @@ import pytest
 
 from moot.config.settings import ConfigError, load_settings
 from moot.minds.choosing import UnusableMind, chosen, named
+from moot.plan import Plan
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.research.seats import CRITIC
 from moot.simulation.simulate import DEFAULT_START
-from moot.society import Plan
 from tests.doubles.own_minds import Lenient, Needs, NoMind, Speechless
 
 HERE = "tests.doubles.own_minds"

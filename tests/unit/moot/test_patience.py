@@ -9,12 +9,13 @@ from typing import Any
 from moot.clock import PacedClock
 from moot.config.settings import load_settings
 from moot.patience import Patience
+from moot.plan import Plan
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.people import SeatReleased, SeatTaken
 from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
 from moot.protocols.research.seats import EXPLORER
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.up import control_clock
 from tests.doubles import bodies
 from tests.doubles.copying import replace

@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from moot import snapshot, society
+from moot import snapshot, society, stores
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
 from moot.plain import decode, encode
+from moot.plan import Plan
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.rules import Rules
 from moot.protocols.rulebook import rules
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.stored import hash_at, last_sent_at, stored_envelopes
 from tests.doubles.call_table import CallTable
 from tests.doubles.table import START
@@ -77,7 +78,7 @@ def test_k18_a_restart_from_a_snapshot_holds_what_folding_the_whole_log_gives(
     live(tmp_path)
     asked: list[int] = []
     monkeypatch.setattr(
-        society,
+        stores,
         "stored_envelopes",
         lambda where, first=1: asked.append(first) or stored_envelopes(where, first),
     )

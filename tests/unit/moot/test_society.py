@@ -21,6 +21,7 @@ from moot.config.settings import load_settings
 from moot.feed import Feed
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.sqlite import SqliteStore
+from moot.plan import Plan
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope, link
@@ -29,7 +30,7 @@ from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.seats import CRITIC, EXPLORER
 from moot.protocols.rulebook import VERSION, rules
-from moot.society import Plan, Society
+from moot.society import Society
 from moot.stored import last_sent_at, stored_envelopes
 from moot.up import UpOptions, UpRefused, run_up
 from tests.doubles.checking import findings
