@@ -84,11 +84,16 @@ class OutboxStore:
         self._log = 0
 
     async def open(self) -> None:
-        """Take the file and read the cursor."""
+        """Take the file and read the cursor, or let the file go again (K25)."""
         await self._file.open(SCHEMA)
-        await self._file.query("INSERT OR IGNORE INTO logs (log_id) VALUES (?)", self.log_id)
-        sql = "SELECT log, cursor, rewinds FROM logs WHERE log_id = ?"
-        ((self._log, self.cursor, self._rewinds),) = await self._file.query(sql, self.log_id)
+        try:
+            await self._file.query("INSERT OR IGNORE INTO logs (log_id) VALUES (?)", self.log_id)
+            sql = "SELECT log, cursor, rewinds FROM logs WHERE log_id = ?"
+            ((self._log, self.cursor, self._rewinds),) = await self._file.query(sql, self.log_id)
+        except BaseException:
+            # Whoever is cancelled here has no store to close yet, and the lock would stay.
+            await self.close()
+            raise
 
     async def close(self) -> None:
         """Close the file and let it go; safe to call twice (K25)."""

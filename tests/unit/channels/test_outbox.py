@@ -9,7 +9,7 @@ import pytest
 from moot.channels.backoff import Backoff
 from moot.channels.outbox.mirroring import only, public_but_own_notes
 from moot.channels.outbox.outbox import CRASH_LIMIT, Outbox
-from moot.channels.outbox.owned_file import FileBusy
+from moot.channels.outbox.owned_file import FileBusy, OwnedFile
 from moot.channels.outbox.pacing import Budget, Pace
 from moot.channels.outbox.store import OutboxStore
 from moot.channels.surface import (
@@ -691,6 +691,30 @@ async def test_two_gateways_cannot_share_an_outbox(tmp_path):
     await first.close()
     await second.open()
     await second.close()
+
+
+@pytest.mark.parametrize("at", range(3))
+async def test_k25_a_start_that_is_cancelled_anywhere_lets_go_of_the_outbox(tmp_path, monkeypatch, at):
+    """The first wait takes the file, the second writes, the third reads."""
+    store, waits, is_there = OutboxStore(tmp_path, "fake", "log"), iter(range(3)), asyncio.Event()
+    run = OwnedFile.run
+
+    async def held(file, work):
+        done = await run(file, work)
+        if file is store._file and next(waits, None) == at:
+            is_there.set()
+            await asyncio.Event().wait()
+        return done
+
+    monkeypatch.setattr(OwnedFile, "run", held)
+    opening = asyncio.create_task(store.open())
+    await is_there.wait()
+    opening.cancel()
+    await asyncio.gather(opening, return_exceptions=True)
+    assert opening.cancelled()
+    after = OutboxStore(tmp_path, "fake", "log")
+    await after.open()
+    await after.close()
 
 
 async def test_another_log_starts_at_its_beginning(tmp_path, platform):
