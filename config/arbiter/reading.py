@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_args
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
 from moot.config.json_files import BadJson, parsed, read_text
 from moot.protocols.arbiter.records import Record
@@ -19,6 +21,8 @@ MOST_BYTES: Final = 4_000_000
 
 _UNIONS: Final = frozenset({"number", "range", "text"})
 """Tags of what a field may be; a user does not write them."""
+
+ABSENT: Final = "is null: leave it out, or give it a value"
 
 Kind = TypeVar("Kind", bound=Record)
 
@@ -97,25 +101,37 @@ def _lines(error: ValidationError, kind: type[Record]) -> Iterator[str]:
         ):
             # The list is not short: what is wrong with its items is told already.
             continue
-        where = "".join(
-            f"[{part}]" if isinstance(part, int) else f".{part}"
-            for part in fault["loc"]
-            if part not in _UNIONS or (part == "text" and fault["loc"][-2:-1] != ("seed",))
-        )
-        text = why(fault, _names(kind, fault["loc"]))
+        place = _place(fault["loc"])
+        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+        fields = _fields_at(kind, place)
+        text = ABSENT if _should_be_absent(fault, fields) else why(fault, list(fields))
         yield f"{where.removeprefix('.')}: {text}" if where else text
 
 
-def _names(kind: type[Record], place: Sequence[int | str]) -> list[str]:
+def _place(found: Sequence[int | str]) -> list[int | str]:
+    return [
+        part
+        for before, part in zip(("", *found), found, strict=False)
+        if part not in _UNIONS or (part == "text" and before != "seed")
+    ]
+
+
+def _fields_at(kind: type[Record], place: Sequence[int | str]) -> Mapping[str, FieldInfo]:
     """Return the fields that could stand where a fault is."""
     for part in place[:-1]:
-        inner = next((one for one in _fields(kind).items() if one[0] == part), None)
-        kind = (inner and _record_in(inner[1])) or kind
-    return list(_fields(kind))
+        inner = _fields(kind).get(str(part))
+        kind = (inner and _record_in(inner.annotation)) or kind
+    return _fields(kind)
 
 
-def _fields(kind: type[Record]) -> dict[str, Any]:
-    return {field.alias or name: field.annotation for name, field in kind.model_fields.items()}
+def _fields(kind: type[Record]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in kind.model_fields.items()}
+
+
+def _should_be_absent(fault: ErrorDetails, fields: Mapping[str, FieldInfo]) -> bool:
+    place = _place(fault["loc"])
+    field = fields.get(str(place[-1])) if place else None
+    return field is not None and not field.is_required() and fault["input"] is None
 
 
 def _record_in(annotation: Any) -> type[Record] | None:

@@ -133,7 +133,10 @@ FAULTS: list[tuple[Change, str]] = [
         lambda value: value["question"].update(txt="?"),
         "question.txt: there is no such field: did you mean text?",
     ),
-    (lambda value: value.update(description=None), "description is null: leave it out, or give it a value"),
+    (lambda value: value.update(description=None), "description: is null: leave it out, or give it a value"),
+    (lambda value: value.update(_readme=None), "_readme: is null: leave it out, or give it a value"),
+    (sampling(decode={"top_p": None}), "sampling.decode.top_p: is null: leave it out, or give it a value"),
+    (lambda value: value["question"].update(text=None), "question.text: is needed"),
     (
         lambda value: value["execution"].update(k_max=100_001),
         "execution.k_max: 100,001 trials, 100,000 are the most: lower it",
