@@ -1,6 +1,8 @@
 """Arbiter's numbers and its engine: what runs around the rules of `moot.protocols.arbiter`.
 
 * `resolving`: a run before its first call, and its folder when nothing is to be asked.
+* `events`, `ports`, `interrupt`: what a run tells, whom it asks, and how it is stopped by hand.
+* `outcomes`: what a trial decided.
 * `vectors`: unit vectors and their cosines, float64, rounded so that no order of adding up decides.
 * `novelty`: how near each answer comes to those before it.
 * `clustering`: which answers belong together.

@@ -11,7 +11,8 @@ Here are the parts without files, sockets and clocks:
 * `trial`: one of them as it was carried out.
 * `hashes`: SHA-256 over canonical JSON.
 * `contract`, `extraction`, `parsing`: the form a decision is asked for in, and what is read from what a model wrote.
-* `embed_text`: the part of it that is embedded.
+* `embed_text`, `embedding`: the part of it that is embedded, and how that went.
+* `usage`: what calls came to.
 * `convergence`, `clusters`: what is measured after each batch (`moot.arbiter` measures it); `distribution`: how answers
   spread over clusters.
 * `stopping`: when a run stops.

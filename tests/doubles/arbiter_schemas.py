@@ -15,6 +15,7 @@ from moot.protocols.arbiter.bank import ContractManifest, ContractPreset, ModelC
 from moot.protocols.arbiter.clusters import Assignment, ClusterState
 from moot.protocols.arbiter.configuration import Configuration
 from moot.protocols.arbiter.convergence import ClusteredRow, ConvergenceRow
+from moot.protocols.arbiter.embedding import EmbeddingLine
 from moot.protocols.arbiter.parsing import ParsedTrial
 from moot.protocols.arbiter.plan import PlannedTrial
 from moot.protocols.arbiter.resolved import ResolvedConfiguration
@@ -34,6 +35,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "convergence_trace": ConvergenceRow | ClusteredRow,
     "online.assignments": Assignment,
     "online.state": ClusterState,
+    "embeddings": EmbeddingLine,
     "embeddings.provenance": Provenance,
     "prompt_manifest": PromptManifest,
     "contract_manifest": ContractManifest,

@@ -94,6 +94,27 @@ def debated() -> dict[str, Any]:
     return trial("debate_v1")
 
 
+def embedding(status: str = "success") -> dict[str, Any]:
+    told = {
+        "success": ("dimensions", 1),
+        "failed": ("error", "slow"),
+        "skipped": ("skip_reason", "empty_embed_text"),
+    }
+    name, value = told[status]
+    return {
+        "trial_id": 3,
+        "embedding_status": status,
+        "vector_b64": "AACAPw==" if status == "success" else None,
+        "dtype": "float32",
+        "encoding": "float32le_base64",
+        name: value,
+        "embed_text_truncated": False,
+        "embed_text_original_chars": 4,
+        "embed_text_final_chars": 4,
+        "truncation_reason": None,
+    }
+
+
 VERDICTS: list[tuple[str, Callable[[], dict[str, Any]], str, object, bool]] = [
     ("config", config, "description", "A trial run", True),
     ("config", config, "_readme", ["notes"], True),
@@ -134,6 +155,17 @@ VERDICTS: list[tuple[str, Callable[[], dict[str, Any]], str, object, bool]] = [
     ("trials", debated, "transcript", ..., False),
     ("trials", debated, "calls.0.role", "judge", False),
     ("trials", debated, "calls.0.response_payload", ..., False),
+    ("embeddings", embedding, "embed_text_sha256", "0" * 64, True),
+    ("embeddings", embedding, "dimensions", ..., False),
+    ("embeddings", embedding, "vector_b64", None, False),
+    ("embeddings", embedding, "error", "slow", False),
+    ("embeddings", embedding, "truncation_reason", "max_chars_exceeded", True),
+    ("embeddings", lambda: embedding("failed"), "error", "refused", True),
+    ("embeddings", lambda: embedding("failed"), "vector_b64", "AACAPw==", False),
+    ("embeddings", lambda: embedding("failed"), "error", ..., False),
+    ("embeddings", lambda: embedding("skipped"), "skip_reason", "trial_not_success", True),
+    ("embeddings", lambda: embedding("skipped"), "skip_reason", "tired", False),
+    ("embeddings", lambda: embedding("skipped"), "dimensions", 4, False),
 ]
 
 

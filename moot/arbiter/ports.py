@@ -1,0 +1,53 @@
+"""What the engine asks for: somebody who carries out a trial, and somebody who embeds an answer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from moot.arbiter.vectors import Vector
+from moot.protocols.arbiter.parsing import Parsed
+from moot.protocols.arbiter.plan import PlannedTrial
+from moot.protocols.arbiter.trial import Trial
+
+
+class RanTrial(NamedTuple):
+    """A trial as it was carried out, and what it decided: `Outcomes` reads that from a final text."""
+
+    trial: Trial
+    parsed: Parsed
+
+
+class Runner(Protocol):
+    """Carries out trials, several at once."""
+
+    async def run(self, planned: PlannedTrial) -> RanTrial:
+        """Carry out a trial; whatever goes wrong with it is its status.
+
+        Cancelled, it may return what it has (status `error`, error_code `shutdown_abort`) and so keep the calls that
+        were answered; when it raises, the engine writes such a trial without calls.
+        """
+        ...
+
+
+class Embedded(NamedTuple):
+    """How a text was embedded.
+
+    Attributes:
+        vector: Shape (dimensions,); None when it failed.
+        error: Why it failed, in a line; None when it did not.
+        model: The model that the reply named.
+        generation_id: What the reply was called.
+    """
+
+    vector: Vector | None
+    error: str | None = None
+    model: str | None = None
+    generation_id: str | None = None
+
+
+class Embedder(Protocol):
+    """Embeds answers, several at once."""
+
+    async def embed(self, trial_id: int, text: str) -> Embedded:
+        """Embed the text of a trial, which is not empty; a failure is returned, not raised."""
+        ...
