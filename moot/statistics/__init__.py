@@ -1,0 +1,8 @@
+"""Statistics that may be looked at at any time, and tests without a model of the noise; they know nothing of Moot.
+
+* `shares`: how large the share of an outcome is, by an interval that holds at all times together.
+* `mode`: which outcome is the most frequent one, or that this is not settled yet.
+* `wilson`: the same shares by intervals of a number of trials that was fixed beforehand, and how two shares differ.
+
+Counts are whole numbers, shares lie in [0, 1], `alpha` is the rate of error in (0, 1).
+"""
