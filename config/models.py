@@ -14,7 +14,7 @@ from moot.protocols.calls.price import ModelPrice
 
 MODEL_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
-Api = Literal["openai", "anthropic"]
+Api = Literal["openai", "anthropic", "embeddings"]
 
 ANTHROPIC_URL: Final = "https://api.anthropic.com"
 
@@ -26,7 +26,8 @@ class ModelSettings(BaseModel):
     """A model that can be called.
 
     Attributes:
-        api: The API that is spoken there: OpenAI's, which most servers speak, or Anthropic's own, at its address.
+        api: The API that is spoken there: OpenAI's, which most servers speak, or Anthropic's own, at its address;
+            `embeddings` for a model that embeds texts behind OpenAI's, and fills no seat.
         url: Where the API is, OpenAI's usually ending in `/v1`; Anthropic's own address where it is not said.
         model: The model's name there.
         key_env: The environment variable that holds the key; "" and no `key_file`: no key is sent.

@@ -114,6 +114,8 @@ class AnthropicEndpoint(Endpoint):
             # The same for all calls of a seat's step, so that the provider may read it once.
             body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
         body["messages"] = _turns(one for one in messages if one["role"] != "system")
+        if request.top_p is not None:
+            body["top_p"] = request.top_p
         body["thinking"] = {"type": "disabled"}
         tools = [_tool(tool.name, tool.about, tool.parameters) for tool in request.tools]
         form = request.form

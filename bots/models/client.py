@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 
 from moot.bots.models.answer import Answer
 from moot.bots.models.anthropic_api import AnthropicEndpoint
+from moot.bots.models.embeddings_api import EmbeddingsEndpoint
 from moot.bots.models.endpoint import Dialect, Endpoint
 from moot.bots.models.errors import one_line
 from moot.bots.models.exchange import Exchange, NoReply, Reply, late
@@ -21,7 +22,11 @@ from moot.bots.models.request import LADDER, Request, Rung
 from moot.bots.models.retrying import AGAIN, CAP_S, wait_s
 from moot.config.models import Api, ModelSettings
 
-ENDPOINTS: Final[Mapping[Api, type[Endpoint]]] = {"openai": OpenAiEndpoint, "anthropic": AnthropicEndpoint}
+ENDPOINTS: Final[Mapping[Api, type[Endpoint]]] = {
+    "openai": OpenAiEndpoint,
+    "anthropic": AnthropicEndpoint,
+    "embeddings": EmbeddingsEndpoint,
+}
 
 
 class ModelClient:
@@ -43,6 +48,7 @@ class ModelClient:
         now_s: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         pace: Pace | None = None,
+        tries_again: bool = True,
     ) -> None:
         """Keep what calls need; nothing is sent yet.
 
@@ -53,6 +59,8 @@ class ModelClient:
             now_s: Wall seconds that never run backwards.
             sleep: Waits wall seconds.
             pace: Slots that are shared; None: its own.
+            tries_again: Whether a request that may still be answered is sent again; else each call sends one, and
+                whoever calls decides.
 
         Raises:
             NoPackage: The SDK of the model's API is not installed.
@@ -63,6 +71,7 @@ class ModelClient:
         self._exchange = Exchange(self.endpoint, key, self.pace.most)
         self._rng = rng
         self._is_gone = False
+        self._tries_again = tries_again
         self.now_s = now_s
         self._sleep = sleep
 
@@ -180,7 +189,7 @@ class ModelClient:
         await self.open()
         for attempt in itertools.count(1):
             answer, again_s = await self._once(request, rung, body, attempt, sent)
-            if again_s is None:
+            if again_s is None or not self._tries_again:
                 return answer
             if self.now_s() + again_s > last_s:
                 if answer.fault == "no_server":
@@ -218,7 +227,7 @@ class ModelClient:
             if reply.status < 300:
                 self.pace.faster()
                 return answer, None
-        if answer.fault == "request" and self.dialect.learns(answer.why, body):
+        if self._tries_again and answer.fault == "request" and self.dialect.learns(answer.why, body):
             return answer, 0.0
         if reply.status in AGAIN and answer.fault in ("rate", "server", "request"):
             return answer, wait_s(attempt, reply.headers, self._rng)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from moot.bots.models.answer import Answer
-from moot.bots.models.request import LADDER, Request, Rung
+from moot.bots.models.request import LADDER, SAMPLED, Request, Rung
 from moot.config.models import ModelSettings
 
 if TYPE_CHECKING:
@@ -24,21 +24,26 @@ class Dialect:
     Attributes:
         reasons: Whether its model reasons, and is asked accordingly.
         takes_temperature: Whether it takes one.
+        refused: What else of how answers are drawn it does not take.
     """
 
     reasons: bool = False
     takes_temperature: bool = True
+    refused: set[str] = field(default_factory=set)
 
     def learns(self, complaint: str, body: Mapping[str, Any]) -> bool:
         """Take the refusal of a request into account; say whether it would now be written otherwise."""
         if "temperature" in body and "temperature" in complaint.lower():
             self.takes_temperature = False
             return True
-        return False
+        named = {name for name in SAMPLED[1:] if name in body and name in complaint.lower()}
+        self.refused |= named
+        return bool(named)
 
     def fit(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return a body as the endpoint takes it."""
-        return {name: one for name, one in body.items() if name != "temperature" or self.takes_temperature}
+        left_out = self.refused if self.takes_temperature else {"temperature", *self.refused}
+        return {name: one for name, one in body.items() if name not in left_out}
 
 
 class Endpoint(ABC):

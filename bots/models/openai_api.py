@@ -22,7 +22,7 @@ from moot.bots.models.reading import (
     refused,
     text_of,
 )
-from moot.bots.models.request import Request, Rung, messages_of
+from moot.bots.models.request import Request, Rung, messages_of, sampled
 from moot.bots.models.usage import usage_of
 from moot.config.models import ModelSettings
 
@@ -53,7 +53,8 @@ class OpenAiDialect(Dialect):
         if not self.reasons:
             return Dialect.fit(self, body)
         names = {"max_tokens": "max_completion_tokens"}
-        return {names.get(name, name): one for name, one in body.items() if name != "temperature"}
+        fitting = Dialect.fit(self, body).items()
+        return {names.get(name, name): one for name, one in fitting if name != "temperature"}
 
 
 class OpenAiEndpoint(Endpoint):
@@ -86,9 +87,8 @@ class OpenAiEndpoint(Endpoint):
             "model": self.settings.model,
             "messages": messages_of(replace(request, shows_schema=shows)),
             "max_tokens": request.max_tokens,
+            **sampled(request),
         }
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
         tools = [_function(tool.name, tool.about, tool.parameters) for tool in request.tools]
         form = request.form
         schema = {} if form is None else (tight if is_small else without_bounds)(form.schema)

@@ -44,7 +44,10 @@ class Request:
         max_tokens: Tokens that may be generated, those of reasoning among them.
         form: The typed answer that is asked for; None: text.
         tools: What the model may have called instead.
-        temperature: None: the provider's own; models that refuse it are not sent it.
+        temperature: None: the provider's own; models that refuse it are not sent it, nor what follows.
+        top_p: Share of the likeliest tokens that are drawn from; None: the provider's own.
+        presence_penalty: Against what was said at all; None: the provider's own. Not every API knows it.
+        frequency_penalty: Against what was said often; as `presence_penalty`.
         shows_schema: Whether the form's schema stands in the prompt too.
     """
 
@@ -53,7 +56,20 @@ class Request:
     form: Form | None = None
     tools: tuple[Tool, ...] = ()
     temperature: float | None = None
+    top_p: float | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
     shows_schema: bool = True
+
+
+SAMPLED: Final = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
+"""Fields of a `Request` that say how an answer is drawn, as OpenAI's API names them."""
+
+
+def sampled(request: Request) -> dict[str, float]:
+    """Return what a request says of how its answer is drawn."""
+    found = {name: getattr(request, name) for name in SAMPLED}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def messages_of(request: Request) -> list[dict[str, Any]]:

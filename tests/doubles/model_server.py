@@ -10,7 +10,7 @@ import json
 import re
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, Self
@@ -18,6 +18,9 @@ from typing import Any, Literal, Self
 from aiohttp import web
 
 from tests.doubles.slack_life import Life
+
+EMBEDDINGS = "/v1/embeddings"
+"""Where texts are embedded."""
 
 ALL_RUNGS = frozenset({"json_schema", "tool", "json_object"})
 
@@ -76,6 +79,22 @@ def completion(
     return Turn(body=json.dumps(reply).encode())
 
 
+def embedding(*vectors: object, model: str = "embed-1", usage: object = "counted") -> Turn:
+    """Make a reply of a model that embeds texts."""
+    data = [{"object": "embedding", "index": n, "embedding": one} for n, one in enumerate(vectors)]
+    reply: dict[str, Any] = {"object": "list", "data": data, "model": model, "id": "embd-1"}
+    reply["usage"] = {"prompt_tokens": 8, "total_tokens": 8} if usage == "counted" else usage
+    return Turn(body=json.dumps(reply).encode())
+
+
+def words_vector(text: str) -> list[float]:
+    """Embed a text by its words: equal texts are equal, texts without a common word are far apart."""
+    found = [0.0] * 16
+    for word in text.lower().split():
+        found[sum(word.encode()) % 16] += 1.0
+    return found
+
+
 def refusal(status: int, message: str, code: str | None = None, **headers: str) -> Turn:
     """Make a reply that refuses; headers are named with underscores."""
     error = {"message": message, "type": "error", "param": None, "code": code}
@@ -124,9 +143,12 @@ class ModelServer(Life):
         self.jitter: Random | None = None
         """Draws how much of the latency each answer takes; None: all of it."""
         self.script: deque[Turn] = deque()
+        self.embedding_script: deque[Turn] = deque()
         self.always: Turn | None = None
         self.sent: list[Sent] = []
         self.most_at_once = 0
+        self.embeds: Callable[[str], list[float]] = words_vector
+        """Embeds a text; what is scripted or always answered goes before."""
         self.waits_for = 0
         """Answer only when so many requests are there; then all of them."""
         self._expected: list[tuple[int, threading.Event]] = []
@@ -136,6 +158,7 @@ class ModelServer(Life):
     def forget(self) -> Self:
         """Forget what was scripted and what was sent; a module's tests share a server."""
         self.script.clear()
+        self.embedding_script.clear()
         self.sent.clear()
         self.always = None
         return self
@@ -146,6 +169,7 @@ class ModelServer(Life):
     def _routes(self, app: web.Application) -> None:
         app.router.add_get("/v1/models", self._list)
         app.router.add_post(self.path, self._complete)
+        app.router.add_post(EMBEDDINGS, self._embed)
 
     def _listening(self) -> None:
         pass
@@ -161,6 +185,11 @@ class ModelServer(Life):
     def calls(self) -> list[Sent]:
         """Return the requests for a completion."""
         return [one for one in self.sent if one.path == self.path]
+
+    @property
+    def embedded(self) -> list[Sent]:
+        """Return the requests for an embedding."""
+        return [one for one in self.sent if one.path == EMBEDDINGS]
 
     @property
     def faults(self) -> Mapping[str, Turn]:
@@ -215,6 +244,15 @@ class ModelServer(Life):
             return await self._send(request, self._turn(request, body))
         finally:
             self._at_once -= 1
+
+    async def _embed(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.sent.append(Sent(request.path, _lower(request), body))
+        if wrong := self._wrong_key(request):
+            return await self._send(request, wrong)
+        if self.embedding_script:
+            return await self._send(request, self.embedding_script.popleft())
+        return await self._send(request, embedding(self.embeds(body["input"])))
 
     async def _gather(self) -> None:
         if len(self._held) + 1 < self.waits_for:

@@ -120,6 +120,30 @@ async def test_what_each_api_is_sent_beside_the_conversation() -> None:
     assert (sent.body["thinking"], "temperature" in sent.body) == ({"type": "disabled"}, False)
 
 
+async def test_a_client_that_does_not_try_again_sends_one_request(server: ModelServer) -> None:
+    server.plays(server.faults["429, wait 0 s"], server.refuses(400, "temperature is not taken"))
+    settings = ModelSettings.model_validate({"api": server.api, "url": server.url, "model": server.model})
+    one = ModelClient(settings, KEY, rng=Random(1), now_s=WallTime().now, tries_again=False)
+    async with one:
+        for fault in ("rate", "request"):
+            answer = await one.call(TYPED)
+            assert (answer.fault, answer.tries) == (fault, 1)
+    assert len(server.calls) == 2
+
+
+async def test_what_an_endpoint_does_not_take_of_how_answers_are_drawn_is_left_out() -> None:
+    drawn = replace(TYPED, form=None, top_p=0.9, presence_penalty=0.5, frequency_penalty=-0.25)
+    with ModelServer() as server:
+        server.plays(server.refuses(400, "Unsupported value: 'presence_penalty'"))
+        await asked(client(server, key=""), request=drawn)
+    first, again = [one.body for one in server.calls]
+    assert {"temperature": 0.3, "top_p": 0.9, "presence_penalty": 0.5}.items() <= first.items()
+    assert first.keys() - again.keys() == {"presence_penalty"} and again["frequency_penalty"] == -0.25
+    with MessagesServer() as server:
+        body = client(server).written(drawn)
+    assert body["top_p"] == 0.9 and "presence_penalty" not in body
+
+
 FAULTS = [
     ("429, wait 3600 s", "provider_error", "rate", 1),
     ("breaks after headers", "unknown", "server", 1),

@@ -1,0 +1,58 @@
+"""OpenAI's embeddings: how a text is sent to be embedded, and what a reply means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from moot.bots.models.answer import Answer
+from moot.bots.models.openai_api import OpenAiEndpoint
+from moot.bots.models.reading import begun, complaint, object_in
+from moot.bots.models.request import Request, Rung, messages_of
+from moot.bots.models.usage import usage_of
+from moot.protocols.calls.usage import Usage
+
+MOST: Final = 3.4028234e38
+"""No number of 32 bits is larger."""
+
+
+def embedding_of(text: str) -> Request:
+    """Return the request to embed a text; what it is answered with is the `value` of the answer, a list of numbers."""
+    return Request(messages=({"role": "user", "content": text},), max_tokens=0)
+
+
+class EmbeddingsEndpoint(OpenAiEndpoint):
+    """A model that embeds texts; it is asked for no answer, so it fills no seat."""
+
+    path = "/embeddings"
+
+    def write(self, request: Request, rung: Rung) -> dict[str, Any]:
+        texts = [str(one["content"]) for one in messages_of(replace(request, form=None))]
+        return {"model": self.settings.model, "input": texts[-1], "encoding_format": "float"}
+
+    def read_reply(self, raw: bytes, request: Request, rung: Rung) -> Answer:
+        reply = object_in(raw)
+        if isinstance(reply, Answer):
+            return reply
+        told = begun(reply, _usage(reply))
+        if request.form is not None:
+            return replace(told, outcome="unparsable", why="a model that embeds texts fills no seat")
+        listed = reply.get("data")
+        if not isinstance(listed, list):
+            why = complaint(reply) or "the reply holds no embedding"
+            return replace(told, outcome="provider_error", fault="garbage", why=why)
+        if len(listed) != 1:
+            return replace(told, why=f"the reply holds {len(listed)} embeddings for 1 text")
+        found = listed[0].get("embedding") if isinstance(listed[0], Mapping) else None
+        if not isinstance(found, list) or not found:
+            return replace(told, why="the embedding in the reply is no list of numbers")
+        if not all(type(one) in (int, float) and abs(one) <= MOST for one in found):
+            return replace(told, why="the embedding in the reply holds what is no number of 32 bits")
+        return replace(told, outcome="answered", value=[float(one) for one in found])
+
+
+def _usage(reply: Mapping[str, Any]) -> Usage | None:
+    """Return the tokens of the text; nothing is generated, and most servers do not say so."""
+    told = reply.get("usage")
+    return usage_of({"usage": {"completion_tokens": 0, **told}}) if isinstance(told, Mapping) else None
