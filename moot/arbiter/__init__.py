@@ -7,5 +7,6 @@
 * `novelty`: how near each answer comes to those before it.
 * `clustering`: which answers belong together.
 * `monitor`: all that is measured after a batch.
+* `certifying`: what is certain of its labels after each.
 * `pictures`: what a run looks like; `drawing` makes SVG and words of it, `projection` puts answers on a plane.
 """

@@ -16,6 +16,7 @@ Here are the parts without files, sockets and clocks:
 * `convergence`, `clusters`: what is measured after each batch (`moot.arbiter` measures it); `distribution`: how answers
   spread over clusters.
 * `stopping`: when a run stops.
+* `certificate`: what can be said of its labels whenever it stops (`moot.arbiter.certifying` counts them).
 * `mock`: what a mock run is answered.
 * `schemas/`: JSON Schemas of all that is configured and written; they are the source, the models equal them.
 """

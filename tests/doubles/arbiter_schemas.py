@@ -12,6 +12,7 @@ from pydantic_core import core_schema
 
 from moot.protocols import arbiter
 from moot.protocols.arbiter.bank import ContractManifest, ContractPreset, ModelCatalog, PromptManifest
+from moot.protocols.arbiter.certificate import Certificate
 from moot.protocols.arbiter.clusters import Assignment, ClusterState
 from moot.protocols.arbiter.configuration import Configuration
 from moot.protocols.arbiter.convergence import ClusteredRow, ConvergenceRow
@@ -35,6 +36,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "convergence_trace": ConvergenceRow | ClusteredRow,
     "online.assignments": Assignment,
     "online.state": ClusterState,
+    "certificate": Certificate,
     "embeddings": EmbeddingLine,
     "embeddings.provenance": Provenance,
     "prompt_manifest": PromptManifest,

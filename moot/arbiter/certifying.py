@@ -1,0 +1,117 @@
+"""What is certain of a run's labels so far: a subscriber that counts trials in the order of trial_id.
+
+Trials end in any order, quick ones first, and an interrupt cancels the slow ones. So only trials before the first one
+that is missing or was cut short count: in that order, what is said holds at every number of trials, whoever chose it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from moot.arbiter.events import BatchEnded, Event, TrialEnded
+from moot.protocols.arbiter.certificate import (
+    ASSUMPTIONS,
+    Certificate,
+    CertifiedMode,
+    LabelShare,
+    OutcomeShare,
+    closed_labels,
+    decided,
+)
+from moot.protocols.arbiter.parsing import ParsedTrial
+from moot.protocols.arbiter.records import SCHEMA_VERSION
+from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.trial import Trial
+from moot.statistics.mode import certified_mode
+from moot.statistics.shares import share_intervals
+
+CUT_SHORT: Final = "shutdown_abort"
+"""The error_code of a trial that an interrupt cancelled."""
+
+
+class NothingToCertify(ValueError):
+    """A run has no closed labels."""
+
+
+class Certifier:
+    """Counts the labels of a run, and says after each batch what is certain."""
+
+    def __init__(self, config: ResolvedConfiguration, alpha: float) -> None:
+        """Begin a run.
+
+        Raises:
+            NothingToCertify: Its contract lists no labels, or it has none.
+        """
+        self._labels = closed_labels(config.protocol.decision_contract)
+        if not self._labels:
+            raise NothingToCertify(
+                "protocol.decision_contract: has no closed labels: "
+                "choose a contract whose schema gives decision an enum"
+            )
+        self._run_id = config.run.run_id
+        self._alpha = alpha
+        # What is no label stands last: no decision.
+        self._places = {label: place for place, label in enumerate(self._labels)}
+        self._counts = [0] * (len(self._labels) + 1)
+        self._waiting: dict[int, int | None] = {}
+        self._next = 0
+        self.mode: CertifiedMode | None = None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it was certain after some batch which outcome is the mode."""
+        return self.mode is not None
+
+    def __call__(self, event: Event) -> None:
+        """Take an event of the run."""
+        if isinstance(event, TrialEnded):
+            self.add(event.trial, event.parsed)
+        elif isinstance(event, BatchEnded):
+            self.close_batch()
+
+    def add(self, trial: Trial, parsed: ParsedTrial) -> None:
+        """Take a trial that ended, in any order within its batch."""
+        place = self._places.get(decided(parsed) or "", len(self._labels))
+        self._waiting[trial.trial_id] = None if trial.error_code == CUT_SHORT else place
+
+    def close_batch(self) -> None:
+        """Count the trials of a batch, and see whether the mode is certain now."""
+        while (place := self._waiting.get(self._next)) is not None:
+            del self._waiting[self._next]
+            self._counts[place] += 1
+            self._next += 1
+        if self.mode is None and (lead := certified_mode(self._counts, self._alpha)) is not None:
+            label = self._labels[lead] if lead < len(self._labels) else None
+            self.mode = CertifiedMode(label=label, at_trial=self._next)
+
+    def certificate(self) -> Certificate:
+        """Say what is certain after the batches so far."""
+        *labels, no_decision = self._shares()
+        return Certificate(
+            schema_version=SCHEMA_VERSION,
+            run_id=self._run_id,
+            alpha=self._alpha,
+            trials=self._next,
+            not_counted=len(self._waiting),
+            labels=tuple(
+                LabelShare(label=label, **dict(share))
+                for label, share in zip(self._labels, labels, strict=True)
+            ),
+            no_decision=no_decision,
+            mode=self.mode,
+            shares_method="beta_binomial_mixture_bonferroni",
+            mode_method="beta_binomial_mixture_pairwise",
+            assumptions=ASSUMPTIONS,
+        )
+
+    def _shares(self) -> Sequence[OutcomeShare]:
+        return [
+            OutcomeShare(
+                count=count,
+                share=count / self._next if self._next else None,
+                low=bounds.low,
+                high=bounds.high,
+            )
+            for count, bounds in zip(self._counts, share_intervals(self._counts, self._alpha), strict=True)
+        ]

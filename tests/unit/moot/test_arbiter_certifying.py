@@ -1,0 +1,163 @@
+"""A certifier counts the labels of a run in the order of trial_id, and says when its mode is certain."""
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import jsonschema
+import pytest
+
+from moot.arbiter.certifying import Certifier, NothingToCertify
+from moot.protocols.arbiter.certificate import closed_labels
+from moot.protocols.arbiter.parsing import ParsedTrial
+from moot.protocols.arbiter.resolved import ResolvedConfiguration, ResolvedContract
+from moot.protocols.arbiter.trial import Trial
+from moot.statistics.shares import share_interval
+from tests.doubles.arbiter_configs import SHA, resolved
+from tests.doubles.arbiter_schemas import FOLDER
+
+
+def contract(decision: Any) -> dict[str, Any]:
+    return {
+        "id": "verdict",
+        "sha256": SHA,
+        "schema": {"type": "object", "properties": {"decision": decision}},
+        "embed_text_source": "rationale",
+    }
+
+
+def config(decision: Any) -> ResolvedConfiguration:
+    found = resolved()
+    found["protocol"]["decision_contract"] = contract(decision)
+    return ResolvedConfiguration.from_json(json.dumps(found))
+
+
+def certifier(alpha: float = 0.05) -> Certifier:
+    return Certifier(config({"enum": ["yes", "no"]}), alpha)
+
+
+def ended(trial_id: int, outcome: str | None, error_code: str | None = None) -> tuple[Trial, ParsedTrial]:
+    """Return a trial; an outcome of `prose` broke the contract, None has no text."""
+    trial = Trial.from_json(
+        json.dumps(
+            {
+                "trial_id": trial_id,
+                "requested_model_slug": "a/one",
+                "actual_model": None,
+                "protocol": "independent",
+                "status": "error" if error_code else "success",
+                "assigned_config": {"model": "a/one", "persona": "p0", "protocol": "t0"},
+                "error_code": error_code,
+            }
+        )
+    )
+    status = {"prose": "fallback", None: "failed"}.get(outcome, "success")
+    told = {} if outcome is None else {"outcome": outcome}
+    line = {"trial_id": trial_id, "parse_status": status, "parser_version": "independent-v1", **told}
+    return trial, ParsedTrial.from_json(json.dumps(line))
+
+
+def counted(certifier: Certifier, outcomes: Sequence[str | None], first: int = 0) -> Certifier:
+    for number, outcome in enumerate(outcomes, first):
+        certifier.add(*ended(number, outcome))
+    certifier.close_batch()
+    return certifier
+
+
+def test_labels_and_what_is_none_are_counted_with_bounds_that_share_the_error() -> None:
+    found = counted(certifier(0.06), ["yes", "no", "prose", "yes", None, "maybe"]).certificate()
+    assert [(one.label, one.count) for one in found.labels] == [("yes", 2), ("no", 1)]
+    assert found.no_decision.count == 3
+    assert (found.labels[0].low, found.labels[0].high) == share_interval(2, 6, 0.02)
+    assert found.mode is None
+
+
+def test_text_that_broke_the_contract_is_no_decision_even_if_it_is_a_label() -> None:
+    run = certifier()
+    trial, parsed = ended(0, "prose")
+    run.add(trial, parsed.model_copy(update={"outcome": "yes"}))
+    run.close_batch()
+    assert run.certificate().no_decision.count == 1
+
+
+def test_the_mode_is_certain_from_the_first_batch_that_suffices() -> None:
+    run = counted(certifier(), ["yes"] * 8)
+    assert not run.is_certain
+    counted(run, ["yes"] * 4, first=8)
+    assert run.is_certain
+    counted(run, ["no"] * 40, first=12)
+    found = run.certificate()
+    assert found.mode is not None
+    assert (found.mode.label, found.mode.at_trial) == ("yes", 12)
+    assert found.trials == 52
+
+
+def test_no_decision_can_be_the_mode() -> None:
+    found = counted(certifier(), ["prose"] * 20).certificate()
+    assert found.mode is not None
+    assert found.mode.label is None
+
+
+def test_trials_count_by_trial_id_however_they_end() -> None:
+    outcomes = ["yes", "no", "yes", "yes", "prose", "no"] * 5
+    order = list(range(30))
+    random.Random(4).shuffle(order)
+    run = certifier()
+    for number in order:
+        run.add(*ended(number, outcomes[number]))
+    run.close_batch()
+    assert run.certificate() == counted(certifier(), outcomes).certificate()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_trials_after_one_that_was_cut_short_do_not_count(is_there: bool) -> None:
+    run = certifier()
+    for number in (0, 1, 3, 4):
+        run.add(*ended(number, "yes"))
+    if is_there:
+        run.add(*ended(2, None, "shutdown_abort"))
+    run.close_batch()
+    found = run.certificate()
+    assert (found.trials, found.not_counted) == (2, 3 if is_there else 2)
+
+
+def test_a_failed_call_is_no_decision() -> None:
+    run = certifier()
+    run.add(*ended(0, None, "timeout_exhausted"))
+    run.close_batch()
+    assert run.certificate().no_decision.count == 1
+
+
+def test_without_trials_everything_is_possible() -> None:
+    found = certifier().certificate()
+    assert [(one.share, one.low, one.high) for one in found.labels] == [(None, 0.0, 1.0)] * 2
+    assert found.mode is None
+
+
+@pytest.mark.parametrize("outcomes", [[], ["yes"] * 3, ["yes"] * 30, ["prose"] * 30])
+def test_a_certificate_holds_against_its_schema(outcomes: list[str]) -> None:
+    schema = json.loads((FOLDER / "certificate.schema.json").read_text(encoding="utf-8"))
+    found = counted(certifier(), outcomes).certificate().as_json()
+    assert list(jsonschema.Draft202012Validator(schema).iter_errors(found)) == []
+
+
+@pytest.mark.parametrize(
+    ("decision", "labels"),
+    [
+        ({"enum": ["yes", "no"]}, ("yes", "no")),
+        ({"enum": ["yes", "", None, 3, "yes"]}, ("yes",)),
+        ({"type": "string"}, ()),
+        ({"enum": "yes"}, ()),
+        (True, ()),
+    ],
+)
+def test_labels_are_the_texts_that_the_contract_lists(decision: Any, labels: tuple[str, ...]) -> None:
+    found = ResolvedContract.from_json(json.dumps(contract(decision)))
+    assert closed_labels(found) == labels
+
+
+def test_a_run_without_closed_labels_is_refused_by_a_line() -> None:
+    assert closed_labels(None) == ()
+    with pytest.raises(NothingToCertify, match="enum"):
+        Certifier(config({"type": "string"}), 0.05)
