@@ -2,7 +2,8 @@
 
 * `resolving`: a run before its first call, and its folder when nothing is to be asked.
 * `events`, `ports`, `interrupt`: what a run tells, whom it asks, and how it is stopped by hand.
-* `outcomes`: what a trial decided.
+* `engine`: carries out a run; `embeddings`: how its answers are embedded, `outcomes`: what a trial decided.
+* `mocking`: a run that asks nobody.
 * `vectors`: unit vectors and their cosines, float64, rounded so that no order of adding up decides.
 * `novelty`: how near each answer comes to those before it.
 * `clustering`: which answers belong together.

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
+from moot.arbiter.ports import RanTrial
 from moot.protocols.arbiter.contract import Judge
 from moot.protocols.arbiter.parsing import Parsed, not_answered, parse_contract, parse_debate, parse_plain
+from moot.protocols.arbiter.plan import PlannedTrial
 from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.trial import Trial, TrialError
+
+INTERRUPTED: Final = "the run was interrupted"
 
 
 class Outcomes:
@@ -42,3 +47,27 @@ class Outcomes:
         if self._is_debate:
             return parse_debate(trial_id, text, max_chars=self._most)
         return parse_plain(trial_id, text, self._version, max_chars=self._most)
+
+
+def cut_short(planned: PlannedTrial, parsed: Parsed) -> RanTrial:
+    """Return a trial that the end of the run cut short before any call of it was answered.
+
+    Args:
+        planned: The trial.
+        parsed: That there is no text.
+    """
+    is_debate = planned.role_assignments is not None
+    trial = Trial(
+        trial_id=planned.trial_id,
+        requested_model_slug=planned.assigned_config.model,
+        actual_model=None,
+        protocol=planned.protocol,
+        status="error",
+        assigned_config=planned.assigned_config,
+        error=TrialError(message=INTERRUPTED, code=None, retryable=True),
+        error_code="shutdown_abort",
+        role_assignments=planned.role_assignments,
+        calls=() if is_debate else None,
+        transcript=() if is_debate else None,
+    )
+    return RanTrial(trial, parsed)

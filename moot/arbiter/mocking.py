@@ -1,0 +1,147 @@
+"""A run that asks nobody: what is answered comes from `protocols.arbiter.mock`, and takes the way of all answers."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import Final
+
+import numpy as np
+
+from moot.arbiter.instants import instant
+from moot.arbiter.outcomes import Outcomes, cut_short
+from moot.arbiter.ports import Embedded, RanTrial
+from moot.clock import Clock
+from moot.protocols.arbiter.embed_text import EmbedText
+from moot.protocols.arbiter.mock import mock_answer, mock_debate, mock_vector
+from moot.protocols.arbiter.parsing import Parsed
+from moot.protocols.arbiter.plan import PlannedTrial
+from moot.protocols.arbiter.trial import Attempt, Call, Speaker, Trial, Turn
+
+BREATH: Final = 64
+"""After so many trials that nothing delays, others on the loop have their turn: signals, a progress bar."""
+
+_MOCK: Final = {"mock": True}
+
+
+class MockRunner:
+    """Answers trials; every one succeeds, by the model that was asked for.
+
+    Args:
+        outcomes: Reads what is answered.
+        clock: Tells the time.
+        delay: How long each trial takes.
+        is_mute: Nothing is left of an answer that could be embedded.
+    """
+
+    def __init__(
+        self, outcomes: Outcomes, clock: Clock, *, delay: timedelta = timedelta(0), is_mute: bool = False
+    ) -> None:
+        """Begin a run."""
+        self._outcomes = outcomes
+        self._clock = clock
+        self._delay = delay
+        self._is_mute = is_mute
+        self._ran = 0
+
+    async def run(self, planned: PlannedTrial) -> RanTrial:
+        started = self._clock.now()
+        try:
+            await self._pause()
+        except asyncio.CancelledError:
+            return cut_short(planned, self._outcomes.read(planned.trial_id, None))
+        if planned.role_assignments is not None:
+            return self._debated(planned, started)
+        answer = mock_answer(planned.trial_id)
+        parsed = self._outcomes.read(planned.trial_id, answer)
+        if parsed.line.parser_version == "mock-v0":
+            # The answer ends its line; what it decides does not.
+            parsed = Parsed(parsed.line.model_copy(update={"outcome": answer.rstrip("\n")}), parsed.embed)
+        trial = Trial(
+            trial_id=planned.trial_id,
+            requested_model_slug=planned.assigned_config.model,
+            actual_model=planned.assigned_config.model,
+            protocol=planned.protocol,
+            status="success",
+            assigned_config=planned.assigned_config,
+            attempt=self._attempt(started),
+            error_code=None,
+            raw_assistant_text=answer,
+        )
+        return RanTrial(trial, self._muted(parsed))
+
+    async def _pause(self) -> None:
+        self._ran += 1
+        if self._delay:
+            await self._clock.sleep(self._delay)
+        elif self._ran % BREATH == 0:
+            await asyncio.sleep(0)
+
+    def _debated(self, planned: PlannedTrial, started: datetime) -> RanTrial:
+        debate = mock_debate(planned.trial_id)
+        model = planned.assigned_config.model
+        attempt = self._attempt(started)
+        said: tuple[tuple[Speaker, str], ...] = (
+            ("proposer", debate.proposal),
+            ("critic", debate.critique),
+            ("proposer", debate.final),
+        )
+        trial = Trial(
+            trial_id=planned.trial_id,
+            requested_model_slug=model,
+            actual_model=model,
+            protocol=planned.protocol,
+            status="success",
+            assigned_config=planned.assigned_config,
+            attempt=attempt,
+            error_code=None,
+            raw_assistant_text=debate.final,
+            role_assignments=planned.role_assignments,
+            calls=tuple(
+                Call(
+                    call_index=turn,
+                    turn=turn,
+                    role=role,
+                    model_requested=model,
+                    model_actual=model,
+                    request_payload=_MOCK,
+                    response_payload={**_MOCK, "content": content},
+                    attempt=attempt,
+                    error_message=None,
+                )
+                for turn, (role, content) in enumerate(said)
+            ),
+            transcript=tuple(
+                Turn(turn=turn, role=role, content=content) for turn, (role, content) in enumerate(said)
+            ),
+        )
+        return RanTrial(trial, self._muted(self._outcomes.read(planned.trial_id, debate.final)))
+
+    def _muted(self, parsed: Parsed) -> Parsed:
+        if not self._is_mute:
+            return parsed
+        return Parsed(parsed.line.model_copy(update={"embed_text": None}), EmbedText("", 0))
+
+    def _attempt(self, started: datetime) -> Attempt:
+        now = self._clock.now()
+        return Attempt(
+            started_at=instant(started),
+            completed_at=instant(now),
+            latency_ms=(now - started) // timedelta(milliseconds=1),
+            retry_count=0,
+        )
+
+
+class MockEmbedder:
+    """Embeds each trial by its number, whatever it said; four dimensions.
+
+    Args:
+        seed: The run's.
+    """
+
+    def __init__(self, seed: int | str) -> None:
+        """Begin a run."""
+        self._seed = seed
+
+    async def embed(self, trial_id: int, text: str) -> Embedded:
+        return Embedded(np.array(mock_vector(self._seed, trial_id), dtype=np.float32))
