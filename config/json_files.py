@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isinf
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -43,7 +44,7 @@ def parsed(text: str) -> object:
         BadJson: It is no JSON, or says a key twice.
     """
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as exc:
         raise BadJson(f"is not JSON: {exc.msg}, line {exc.lineno}") from None
     except RecursionError:
@@ -59,6 +60,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise BadJson(f"has the key {key[:60]!a} twice in one object")
         found[key] = value
     return found
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if isinf(value):
+        raise BadJson(f"is not JSON that anybody can use: {digits[:20]} is too large a number")
+    return value
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -10,4 +10,5 @@
 * `monitor`: all that is measured after a batch.
 * `certifying`: what is certain of its labels after each.
 * `pictures`: what a run looks like; `drawing` makes SVG and words of it, `projection` puts answers on a plane.
+* `verify`: judges a run that anybody made.
 """

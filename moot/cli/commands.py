@@ -5,6 +5,7 @@ from __future__ import annotations
 from moot.cli.act import answer, clock, declared, desk, people
 from moot.cli.app import app
 from moot.cli.arbiter import configuring as arbiter
+from moot.cli.arbiter import verifying as arbiter_verify
 from moot.cli.arena import runs as arena
 from moot.cli.arena import society as arena_society
 from moot.cli.keep import anchor, verify
@@ -20,6 +21,7 @@ __all__ = [
     "answer",
     "app",
     "arbiter",
+    "arbiter_verify",
     "arena",
     "arena_society",
     "calls",

@@ -1,0 +1,218 @@
+"""The files of a run, read line by line and held against the committed schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from moot.arbiter.verify.report import Findings
+from moot.config.json_files import BadJson, parsed
+from moot.protocols import arbiter
+from moot.protocols.arbiter.records import SCHEMA_VERSION
+
+SCHEMAS: Final = Path(arbiter.__file__).with_name("schemas")
+
+DOCUMENTS: Final[Mapping[str, str]] = {
+    "manifest.json": "manifest",
+    "config.resolved.json": "config.resolved",
+    "embeddings.provenance.json": "embeddings.provenance",
+    "aggregates.json": "aggregates",
+    "clusters/online.state.json": "online.state",
+}
+"""Files that hold one record each, and the schema of it."""
+
+LINES: Final[Mapping[str, str]] = {
+    "trial_plan.jsonl": "trial_plan",
+    "trials.jsonl": "trials",
+    "parsed.jsonl": "parsed",
+    "convergence_trace.jsonl": "convergence_trace",
+    "clusters/online.assignments.jsonl": "online.assignments",
+    "debug/embeddings.jsonl": "embeddings",
+}
+"""Files that hold a record in each line, and the schema of it."""
+
+MOST_BYTES: Final = 64_000_000
+"""A longer document or line is none of Arbiter's."""
+
+
+class Line(NamedTuple):
+    """A record, and the line it stands in, from 1."""
+
+    number: int
+    value: dict[str, Any]
+
+
+class Files:
+    """What the files of a run say.
+
+    Attributes:
+        folder: The run's.
+        documents: By file; those that are there and hold against their schema.
+        lines: By file; those in which each line does.
+        counts: How many lines each file has, also one with faults.
+    """
+
+    def __init__(self, folder: Path, findings: Findings) -> None:
+        """Read all of them; what is wrong with one is a finding."""
+        self.folder = folder
+        self.documents: dict[str, dict[str, Any]] = {}
+        self.lines: dict[str, list[Line]] = {}
+        self.counts: dict[str, int] = {}
+        self._findings = findings
+        for file, schema in DOCUMENTS.items():
+            if self.has(file):
+                self._document(file, schema)
+        for file, schema in LINES.items():
+            if self.has(file):
+                self._lines(file, schema)
+        if not findings.failed("readable"):
+            findings.made("readable", "every file is JSON in UTF-8, and whole")
+        records = len(self.documents) + sum(map(len, self.lines.values()))
+        findings.made("schemas", f"{records:,} records hold against their schemas ({SCHEMA_VERSION})")
+
+    def has(self, file: str) -> bool:
+        """Whether a file is there."""
+        try:
+            return (self.folder / file).is_file()
+        except OSError:
+            return False
+
+    def _document(self, file: str, schema: str) -> None:
+        try:
+            with (self.folder / file).open("rb") as opened:
+                value = json_of(opened.read(MOST_BYTES + 1))
+        except (BadJson, OSError) as error:
+            self._unreadable(file, error)
+            return
+        if self._holds(file, schema, value, 0):
+            self.documents[file] = value
+
+    def _lines(self, file: str, schema: str) -> None:
+        found: list[Line] = []
+        number = faulty = 0
+        try:
+            with (self.folder / file).open("rb") as opened:
+                while raw := opened.readline(MOST_BYTES + 1):
+                    number += 1
+                    if not raw.endswith(b"\n"):
+                        faulty += 1
+                        self._findings.fail("readable", file, "is cut off in the middle", line=number)
+                        continue
+                    try:
+                        value = json_of(raw)
+                    except BadJson as error:
+                        faulty += 1
+                        self._findings.fail("readable", file, _first_line(error), line=number)
+                        continue
+                    if self._holds(file, schema, value, number):
+                        found.append(Line(number, value))
+        except OSError as error:
+            self._unreadable(file, error)
+            return
+        self.counts[file] = number
+        if len(found) == number and not faulty:
+            self.lines[file] = found
+
+    def _unreadable(self, file: str, error: BadJson | OSError) -> None:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        self._findings.fail("readable", file, f"cannot be read: {why}" if isinstance(error, OSError) else why)
+
+    def _holds(self, file: str, schema: str, value: object, line: int) -> bool:
+        fault = schema_fault(schema, value)
+        if fault is None:
+            return True
+        self._findings.fail("schemas", file, fault.why, line=line, field=fault.field)
+        return False
+
+
+class Fault(NamedTuple):
+    """What a schema says against a record: the dotted path of the field, and why."""
+
+    field: str
+    why: str
+
+
+def json_of(raw: bytes) -> Any:
+    """Return what JSON bytes say.
+
+    Raises:
+        BadJson: They say nothing, or what no file of Arbiter holds: a key twice, a number beyond all, half a
+            character.
+    """
+    if len(raw) > MOST_BYTES:
+        raise BadJson(f"is longer than {MOST_BYTES:,} bytes")
+    try:
+        value = parsed(raw.decode("utf-8"))
+        if b"\\u" in raw:
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        raise BadJson(f"is not UTF-8: see byte {error.start}") from None
+    except UnicodeEncodeError:
+        raise BadJson("holds half of a surrogate pair, which is no character") from None
+    return value
+
+
+def schema_fault(name: str, value: object) -> Fault | None:
+    """Hold a record against a schema.
+
+    Args:
+        name: As in `protocols/arbiter/schemas/NAME.schema.json`.
+
+    Returns:
+        The fault that says most, or None.
+    """
+    errors = list(_validator(name, _part(name, value)).iter_errors(value))
+    if not errors:
+        return None
+    found = best_match(errors)
+    assert isinstance(found, ValidationError)
+    place = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in found.absolute_path)
+    return Fault(place.removeprefix("."), found.message)
+
+
+def _part(name: str, value: object) -> str | None:
+    """Name the part of a schema that a record claims to be, so that one fault is told and not all alternatives."""
+    if not isinstance(value, dict):
+        return None
+    schema = _schema(name)
+    if "discriminator" in schema:
+        mapping = schema["discriminator"]["mapping"]
+        found = value.get(schema["discriminator"]["propertyName"])
+        return mapping.get(found) if isinstance(found, str) else None
+    if name == "convergence_trace":
+        return f"#/$defs/{'ClusteredRow' if 'cluster_count' in value else 'ConvergenceRow'}"
+    return None
+
+
+@cache
+def _schema(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def _validator(name: str, part: str | None) -> Draft202012Validator:
+    schema = _schema(name)
+    return Draft202012Validator({"$defs": schema["$defs"], "$ref": part} if part else schema)
+
+
+def _first_line(error: BadJson) -> str:
+    """Say of a line what is wrong, without the number 1 that the parser counts it as."""
+    return str(error).removesuffix(", line 1")
+
+
+def version_of(path: Path) -> str | None:
+    """Return the schema_version that a document names; None when it cannot be read or names none."""
+    try:
+        with path.open("rb") as opened:
+            value = json_of(opened.read(MOST_BYTES + 1))
+    except (BadJson, OSError):
+        return None
+    found = value.get("schema_version") if isinstance(value, dict) else None
+    return found[:40] if isinstance(found, str) else None

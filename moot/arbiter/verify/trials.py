@@ -1,0 +1,193 @@
+"""Whether trials are those of the plan, and whether what was read from their texts is what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from jsonschema.exceptions import ValidationError as Mismatch
+
+from moot.arbiter.verify.comparing import differences, instant
+from moot.arbiter.verify.planning import CONFIG, MANIFEST, PLAN
+from moot.arbiter.verify.reading import Files, Line
+from moot.arbiter.verify.report import CheckName, Findings
+from moot.protocols.arbiter.contract import Judge
+from moot.protocols.arbiter.parsing import Parsed, not_answered, parse_contract, parse_debate, parse_plain
+from moot.protocols.arbiter.resolved import ResolvedConfiguration, ResolvedContract
+
+TRIALS: Final = "trials.jsonl"
+PARSED: Final = "parsed.jsonl"
+
+PLAIN: Final = ("mock-v0", "live-v0")
+"""What reads an independent answer without a contract; in one run it is always the same."""
+
+UNTOLD: Final = frozenset({"parse_error.message", "trace_summary"})
+"""Words beside what was read; nothing rests on them."""
+
+TURNS: Final = ("proposer", "critic", "proposer")
+"""Who speaks in the turns of a debate."""
+
+
+def check_trials(files: Files, config: ResolvedConfiguration, findings: Findings) -> None:
+    """Hold each trial against its line of the plan, and its parts against each other."""
+    trials, planned = files.lines.get(TRIALS), files.lines.get(PLAN)
+    if trials is None or planned is None:
+        return
+    findings.made("trials", f"{len(trials):,} trials of {len(planned):,} ran as planned, batch after batch")
+    plan = {line.value["trial_id"]: line.value for line in planned}
+    _once_each(TRIALS, trials, findings)
+    _batch_after_batch(TRIALS, trials, config.execution.batch_size, findings)
+    for line in trials:
+        expected = plan.get(line.value["trial_id"])
+        if expected is None:
+            findings.fail("trials", TRIALS, "is no trial of the plan", line=line.number, field="trial_id")
+            continue
+        found = {name: line.value[name] for name in (*expected, "role_assignments") if name in line.value}
+        for one in differences(expected, found):
+            findings.fail("trials", TRIALS, f"{one.why} by {PLAN}", line=line.number, field=one.field)
+        for field, why in _contradictions(line.value):
+            findings.fail("trials", TRIALS, why, line=line.number, field=field)
+    _check_times(files, trials, findings)
+    manifest = files.documents.get(MANIFEST)
+    if manifest is not None and manifest["k_attempted"] != len(trials):
+        findings.fail(
+            "trials",
+            MANIFEST,
+            f"is {manifest['k_attempted']}, {TRIALS} has {len(trials):,} lines",
+            field="k_attempted",
+        )
+
+
+def check_texts(files: Files, config: ResolvedConfiguration, findings: Findings) -> None:
+    """Read each trial's text again, and compare."""
+    trials, parsed = files.lines.get(TRIALS), files.lines.get(PARSED)
+    if trials is None or parsed is None:
+        return
+    findings.made("texts", f"{len(parsed):,} texts, read anew, say what {PARSED} says")
+    _once_each(PARSED, parsed, findings)
+    order = [line.value["trial_id"] for line in trials]
+    if [line.value["trial_id"] for line in parsed] != order:
+        findings.fail("texts", PARSED, f"has not the trials of {TRIALS} in their order", field="trial_id")
+    by_id = {line.value["trial_id"]: line.value for line in trials}
+    contract = config.protocol.decision_contract
+    judge = contract_judge(contract) if contract else None
+    if contract is not None and judge is None:
+        findings.fail("texts", CONFIG, "is no JSON Schema", field="protocol.decision_contract.schema")
+        return
+    plain = next((one for line in parsed if (one := line.value["parser_version"]) in PLAIN), PLAIN[0])
+    for line in parsed:
+        trial = by_id.get(line.value["trial_id"])
+        if trial is None:
+            continue
+        expected = _read(trial, config, judge, plain).line.as_json()
+        for one in differences(expected, line.value, ignoring=UNTOLD):
+            findings.fail("texts", PARSED, f"{one.why} by {TRIALS}", line=line.number, field=one.field)
+
+
+def contract_judge(contract: ResolvedContract) -> Judge | None:
+    """Return what holds an answer against a contract's schema; None when that is no schema."""
+    try:
+        Draft202012Validator.check_schema(contract.schema_)
+    except SchemaError:
+        return None
+    validator = Draft202012Validator(contract.schema_)
+
+    def judge(value: object) -> str | None:
+        fault: Mismatch | None = next(iter(validator.iter_errors(value)), None)
+        return fault.message if fault is not None else None
+
+    return judge
+
+
+def final_text(trial: Mapping[str, Any]) -> str | None:
+    """Return what a trial ended with; None when it ended before that."""
+    return trial.get("raw_assistant_text", "") if trial["status"] == "success" else None
+
+
+def _read(trial: Mapping[str, Any], config: ResolvedConfiguration, judge: Judge | None, plain: Any) -> Parsed:
+    """Read the final text of a trial as the spec says."""
+    trial_id, text = trial["trial_id"], final_text(trial)
+    is_debate = config.protocol.type == "debate_v1"
+    most = config.measurement.embedding_max_chars
+    if text is None:
+        return not_answered(trial_id, "debate-v1" if is_debate else plain)
+    if config.protocol.decision_contract is not None and judge is not None:
+        version: Any = "debate-v1" if is_debate else "independent-v1"
+        return parse_contract(
+            trial_id, text, config.protocol.decision_contract, judge, version, max_chars=most
+        )
+    if is_debate:
+        return parse_debate(trial_id, text, max_chars=most)
+    return parse_plain(trial_id, text, plain, max_chars=most)
+
+
+def _once_each(file: str, lines: Sequence[Line], findings: Findings) -> None:
+    seen: set[int] = set()
+    for line in lines:
+        if (trial_id := line.value["trial_id"]) in seen:
+            check: CheckName = "trials" if file == TRIALS else "texts"
+            findings.fail(check, file, f"{trial_id} stands there twice", line=line.number, field="trial_id")
+        seen.add(trial_id)
+
+
+def _batch_after_batch(file: str, lines: Sequence[Line], size: int, findings: Findings) -> None:
+    """No trial begins before the batch before it ended, and trials begin in order, so none is left out."""
+    last = 0
+    for line in lines:
+        batch = line.value["trial_id"] // size
+        if batch < last:
+            why = f"of batch {batch} ended after one of batch {last}"
+            findings.fail("trials", file, why, line=line.number, field="trial_id")
+        last = max(last, batch)
+    ran = {line.value["trial_id"] for line in lines}
+    left_out = [n for n in range(len(ran)) if n not in ran]
+    if left_out:
+        findings.fail("trials", file, f"lacks trial {left_out[0]}, and has later ones")
+
+
+def _check_times(files: Files, trials: Sequence[Line], findings: Findings) -> None:
+    manifest = files.documents.get(MANIFEST)
+    for line in trials:
+        attempt = line.value.get("attempt")
+        if attempt is None:
+            continue
+        started, completed = instant(attempt["started_at"]), instant(attempt["completed_at"])
+        if started is None or completed is None or completed < started:
+            why = "holds no two instants, one after the other"
+            findings.fail("trials", TRIALS, why, line=line.number, field="attempt")
+        elif manifest is not None and started < (instant(manifest["started_at"]) or started):
+            findings.warn(
+                "trials", TRIALS, "is before the run began", line=line.number, field="attempt.started_at"
+            )
+
+
+def _contradictions(trial: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what of a trial cannot stand beside the rest of it."""
+    if trial["requested_model_slug"] != trial["assigned_config"]["model"]:
+        yield "requested_model_slug", f"is not the model assigned, {trial['assigned_config']['model']}"
+    is_success = trial["status"] == "success"
+    if is_success and ("error" in trial or trial["error_code"] is not None):
+        yield "status", "is success, beside an error"
+    if (trial["status"] == "timeout_exhausted") is not (trial["error_code"] == "timeout_exhausted"):
+        yield "error_code", f"is {trial['error_code']}, beside status {trial['status']}"
+    if trial["protocol"] == "debate_v1":
+        yield from _of_debate(trial)
+
+
+def _of_debate(trial: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for n, turn in enumerate(trial["transcript"]):
+        if (turn["turn"], turn["role"]) != (n, TURNS[n] if n < len(TURNS) else None):
+            yield f"transcript[{n}]", "is out of its turn"
+    for n, call in enumerate(trial["calls"]):
+        if call["call_index"] != n or call["role"] != TURNS[min(call["turn"], len(TURNS) - 1)]:
+            yield f"calls[{n}]", "is out of its turn"
+        if call["model_requested"] != trial["role_assignments"][call["role"]]["model_slug"]:
+            yield f"calls[{n}].model_requested", "is not the model of its role"
+    if trial["status"] != "success":
+        return
+    if len(trial["transcript"]) != len(TURNS):
+        yield "transcript", f"has {len(trial['transcript'])} turns of {len(TURNS)}"
+    elif trial["transcript"][-1]["content"] != trial.get("raw_assistant_text", ""):
+        yield "raw_assistant_text", "is not what the last turn says"
