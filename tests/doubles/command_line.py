@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ import typer.testing
 from moot.cli.commands import app
 
 Result = typer.testing.Result
+
+# Every call would build all commands anew, which takes longer than most of them run.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 
 def moot(*args: object, stdin: str | bytes | None = None, **env: str) -> Result:
