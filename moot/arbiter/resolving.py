@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from moot.config.arbiter.bank import Bank
 from moot.protocols.arbiter.convergence import aggregates
 from moot.protocols.arbiter.embed_text import NORMALIZATION
-from moot.protocols.arbiter.hashes import config_sha256, plan_sha256
+from moot.protocols.arbiter.hashes import config_sha256, plan_sha256, whole_numbers
 from moot.protocols.arbiter.plan import PlannedTrial, plan
 from moot.protocols.arbiter.policy import Policy
 from moot.protocols.arbiter.records import SCHEMA_VERSION, Record
@@ -150,12 +150,12 @@ def _manifest(prepared: Prepared, policy: Policy, now: datetime) -> Manifest:
 
 
 def _write_json(path: Path, record: Record) -> None:
-    _write(path, json.dumps(record.as_json(), ensure_ascii=False, indent=2) + "\n")
+    _write(path, json.dumps(whole_numbers(record.as_json()), ensure_ascii=False, indent=2) + "\n")
 
 
 def _write_lines(path: Path, records: Iterable[Record]) -> None:
-    lines: list[dict[str, Any]] = [one.as_json() for one in records]
-    _write(path, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
+    lines = (json.dumps(whole_numbers(one.as_json()), ensure_ascii=False) for one in records)
+    _write(path, "".join(f"{line}\n" for line in lines))
 
 
 def _write(path: Path, text: str) -> None:

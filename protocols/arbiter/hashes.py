@@ -11,7 +11,7 @@ from moot.protocols.kernel.canonical import canonical_json
 
 def sha256_of(value: object) -> str:
     """Return the SHA-256 of plain data, in hex: keys sorted, no blanks, 1.0 the same as 1."""
-    return sha256_of_text(canonical_json(_whole(value)))
+    return sha256_of_text(canonical_json(whole_numbers(value)))
 
 
 def sha256_of_text(text: str) -> str:
@@ -33,11 +33,12 @@ def plan_sha256(entries: Sequence[Mapping[str, Any]]) -> str:
     return sha256_of(list(entries))
 
 
-def _whole(value: object) -> object:
+def whole_numbers(value: object) -> object:
+    """Return plain data with 1 for 1.0, as files hold it: then a hash of what is read is the same in any language."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, Mapping):
-        return {name: _whole(one) for name, one in value.items()}
+        return {name: whole_numbers(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_whole(one) for one in value]
+        return [whole_numbers(one) for one in value]
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -130,6 +131,21 @@ def test_resolve_writes_files_that_obey_their_schemas(tmp_path: Path, config: Pa
         schema = json.loads((FOLDER / f"{path.stem}.schema.json").read_text(encoding="utf-8"))
         for value in values:
             jsonschema.Draft202012Validator(schema).validate(value)
+
+
+def test_whoever_sorts_keys_and_leaves_out_blanks_gets_the_manifests_hashes(
+    tmp_path: Path, config: Path
+) -> None:
+    def sha256(value: Any) -> str:
+        plain = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(plain.encode()).hexdigest()
+
+    directory = Path(data("arbiter", "resolve", config, "--out", tmp_path)["path"])
+    (manifest,) = read(directory / "manifest.json")
+    (resolved,) = read(directory / "config.resolved.json")
+    del resolved["run"]["run_id"]
+    assert manifest["config_sha256"] == sha256(resolved)
+    assert manifest["plan_sha256"] == sha256(read(directory / "trial_plan.jsonl"))
 
 
 def test_the_manifest_says_what_the_files_say(tmp_path: Path, config: Path) -> None:
