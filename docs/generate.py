@@ -1,4 +1,4 @@
-"""Write what the pages repeat: the tables of the code, what scenes and commands print; `--check` fails when stale."""
+"""Write what is generated: pages from the code, models from Arbiter's schemas; `--check` fails when one is stale."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ import typer.testing
 from rich.console import Console
 
 from docs import notebook, snippets
+from docs.arbiter_models import MODELS, models_text
 from moot.cli.commands import app
 from moot.cli.look.log import Reader
 from moot.config.contracts import SCHEMA
@@ -306,6 +307,7 @@ def main(argv: list[str]) -> int:
     for path in (ROOT / "docs").rglob("*.ipynb"):
         pages[path] = notebook.with_output(path.read_text(encoding="utf-8"))
     pages[SCHEMA] = schema_text()
+    pages[MODELS] = models_text()
     for path, text in pages.items():
         if "--check" in argv:
             if not path.exists() or path.read_text(encoding="utf-8") != text:

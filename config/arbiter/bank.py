@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from moot.config.arbiter.reading import Faulty, parsed_file, read_record, record, text_of
-from moot.protocols.arbiter.bank import (
+from moot.protocols.arbiter.generated import (
     CatalogEntry,
     ContractEntry,
     ContractManifest,
@@ -24,9 +24,9 @@ from moot.protocols.arbiter.bank import (
     ModelCatalog,
     PromptEntry,
     PromptManifest,
+    ResolvedContract,
 )
 from moot.protocols.arbiter.hashes import sha256_of
-from moot.protocols.arbiter.resolved import ResolvedContract
 
 FOLDER: Final = Path(__file__).parent
 
@@ -157,7 +157,7 @@ def _contract(manifest: Path, entry: ContractEntry) -> Callable[[], ResolvedCont
         return ResolvedContract(
             id=preset.id,
             sha256=entry.sha256,
-            schema=preset.schema_,
+            schema_=preset.schema_,
             embed_text_source=preset.embed_text_source,
             rationale_max_chars=preset.rationale_max_chars,
         )

@@ -9,17 +9,17 @@ from typing import Any, Final
 
 from moot.config.arbiter.bank import Bank
 from moot.config.arbiter.reading import Faulty, read_record, record
-from moot.protocols.arbiter.bank import PromptKind
-from moot.protocols.arbiter.configuration import (
+from moot.protocols.arbiter.generated import (
     Configuration,
     InstrumentChoice,
     PersonaChoice,
+    PromptKind,
     ProtocolChoice,
     Range,
+    ResolvedConfiguration,
     WholeRange,
 )
 from moot.protocols.arbiter.hashes import sha256_of_text
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
 
 TIMEOUTS: Final = {
     "per_call_timeout_ms": 90_000,

@@ -10,7 +10,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from moot.protocols.arbiter.contract import Judge
-from moot.protocols.arbiter.resolved import ResolvedContract
+from moot.protocols.arbiter.generated import ResolvedContract
 
 MOST_CHARS: Final = 300
 """A fault that quotes a longer value is cut."""

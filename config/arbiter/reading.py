@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, NamedTuple, TypeVar, get_args
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from moot.config.json_files import BadJson, parsed, read_text
-from moot.protocols.arbiter.records import Record
+from moot.protocols.arbiter.record import Record
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.faults import why
 
 MOST_BYTES: Final = 4_000_000
 """A larger file is none of Arbiter's."""
-
-_UNIONS: Final = frozenset({"number", "range", "text"})
-"""Tags of what a field may be; a user does not write them."""
 
 ABSENT: Final = "is null: leave it out, or give it a value"
 
@@ -92,46 +89,67 @@ def record(value: object, kind: type[Kind], name: str) -> Kind:
         raise Faulty([f"{name}: {line}" for line in _lines(exc, kind)]) from None
 
 
+class _Fault(NamedTuple):
+    """A fault in a record.
+
+    Attributes:
+        place: Names of fields and numbers of items that lead to it.
+        fields: What could stand there.
+        is_of_kind: What stands there is of another kind than one of those it may be of, such as number or range.
+    """
+
+    told: ErrorDetails
+    place: tuple[int | str, ...]
+    fields: Mapping[str, FieldInfo]
+    is_of_kind: bool
+
+
 def _lines(error: ValidationError, kind: type[Record]) -> Iterator[str]:
-    faults = error.errors(include_url=False)
-    for fault in faults:
-        if fault["type"] == "too_short" and any(
-            len(one["loc"]) > len(fault["loc"]) and one["loc"][: len(fault["loc"])] == fault["loc"]
-            for one in faults
-        ):
-            # The list is not short: what is wrong with its items is told already.
+    faults = [_fault(told, kind) for told in error.errors(include_url=False)]
+    for number, fault in enumerate(faults):
+        if any(_says_more(other, fault, earlier=at < number) for at, other in enumerate(faults)):
             continue
-        place = _place(fault["loc"])
-        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-        fields = _fields_at(kind, place)
-        text = ABSENT if _should_be_absent(fault, fields) else why(fault, list(fields))
+        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault.place)
+        text = ABSENT if _should_be_absent(fault) else why(fault.told, list(fault.fields))
         yield f"{where.removeprefix('.')}: {text}" if where else text
 
 
-def _place(found: Sequence[int | str]) -> list[int | str]:
-    return [
-        part
-        for before, part in zip(("", *found), found, strict=False)
-        if part not in _UNIONS or (part == "text" and before != "seed")
-    ]
+def _fault(told: ErrorDetails, kind: type[Record]) -> _Fault:
+    place: list[int | str] = []
+    fields = inner = _fields(kind)
+    is_unknown, is_of_kind = told["type"] == "extra_forbidden", False
+    for at, part in enumerate(told["loc"], 1):
+        is_last = at == len(told["loc"])
+        if part in inner:
+            fields, found = inner, _record_in(inner[str(part)].annotation)
+            inner = _fields(found) if found else {}
+        elif not (isinstance(part, int) or (is_last and is_unknown)):
+            # Not a part of the place: the member of a union that is spoken of.
+            is_of_kind = is_last and told["type"].endswith("_type")
+            continue
+        place.append(part)
+    return _Fault(told, tuple(place), inner if is_unknown else fields, is_of_kind)
 
 
-def _fields_at(kind: type[Record], place: Sequence[int | str]) -> Mapping[str, FieldInfo]:
-    """Return the fields that could stand where a fault is."""
-    for part in place[:-1]:
-        inner = _fields(kind).get(str(part))
-        kind = (inner and _record_in(inner.annotation)) or kind
-    return _fields(kind)
+def _says_more(other: _Fault, fault: _Fault, *, earlier: bool) -> bool:
+    """Whether a fault need not be told since another one is.
+
+    A value of the wrong kind is told once; when its kind is right for one member of a union, what that one says counts.
+    A list is not short when what is wrong with its items is told.
+    """
+    is_within = other.place[: len(fault.place)] == fault.place
+    if fault.told["type"] == "too_short":
+        return is_within and len(other.place) > len(fault.place)
+    return fault.is_of_kind and is_within and (earlier or not other.is_of_kind)
 
 
 def _fields(kind: type[Record]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in kind.model_fields.items()}
 
 
-def _should_be_absent(fault: ErrorDetails, fields: Mapping[str, FieldInfo]) -> bool:
-    place = _place(fault["loc"])
-    field = fields.get(str(place[-1])) if place else None
-    return field is not None and not field.is_required() and fault["input"] is None
+def _should_be_absent(fault: _Fault) -> bool:
+    field = fault.fields.get(str(fault.place[-1])) if fault.place else None
+    return field is not None and not field.is_required() and fault.told["input"] is None
 
 
 def _record_in(annotation: Any) -> type[Record] | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from moot.config.arbiter.configuring import load_configuration
-from moot.protocols.arbiter.configuration import Configuration
+from moot.protocols.arbiter.generated import Configuration
 
 FOLDER: Final = Path(__file__).with_name("templates")
 

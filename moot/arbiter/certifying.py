@@ -10,19 +10,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from moot.arbiter.events import BatchEnded, Event, TrialEnded
-from moot.protocols.arbiter.certificate import (
-    ASSUMPTIONS,
+from moot.protocols.arbiter.certificate import ASSUMPTIONS, closed_labels, decided
+from moot.protocols.arbiter.generated import (
     Certificate,
     CertifiedMode,
     LabelShare,
     OutcomeShare,
-    closed_labels,
-    decided,
+    ParsedTrial,
+    ResolvedConfiguration,
+    Trial,
 )
-from moot.protocols.arbiter.parsing import ParsedTrial
-from moot.protocols.arbiter.records import SCHEMA_VERSION
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
-from moot.protocols.arbiter.trial import Trial
+from moot.protocols.arbiter.record import SCHEMA_VERSION
 from moot.statistics.mode import certified_mode
 from moot.statistics.shares import share_intervals
 

@@ -12,9 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moot.arbiter.vectors import BLOCK, Floats, Vector, cosines, unit
-from moot.protocols.arbiter.clusters import Assignment, Cluster, ClusterParams, ClusterState, ClusterTotals
-from moot.protocols.arbiter.configuration import Clustering
-from moot.protocols.arbiter.records import SCHEMA_VERSION
+from moot.protocols.arbiter.generated import (
+    Assignment,
+    Cluster,
+    Clustering,
+    ClusterParams,
+    ClusterState,
+    ClusterTotals,
+)
+from moot.protocols.arbiter.record import SCHEMA_VERSION
 
 
 class LeaderClusters:

@@ -10,7 +10,7 @@ import numpy as np
 from moot.arbiter.events import EmbeddingFacts
 from moot.arbiter.vectors import Vector
 from moot.protocols.arbiter.embed_text import EmbedText
-from moot.protocols.arbiter.embedding import EmbeddingLine, SkipReason
+from moot.protocols.arbiter.generated import EmbeddingLine, SkipReason
 
 
 class Embeddings:

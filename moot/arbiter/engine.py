@@ -31,12 +31,10 @@ from moot.arbiter.ports import Embedder, RanTrial, Runner
 from moot.arbiter.resolving import Prepared
 from moot.arbiter.vectors import Vector
 from moot.clock import Clock
-from moot.protocols.arbiter.convergence import ConvergenceRow, aggregates
+from moot.protocols.arbiter.convergence import aggregates
 from moot.protocols.arbiter.embed_text import EmbedText
-from moot.protocols.arbiter.embedding import EmbeddingLine
+from moot.protocols.arbiter.generated import ConvergenceRow, EmbeddingLine, PlannedTrial, Policy
 from moot.protocols.arbiter.parsing import not_answered
-from moot.protocols.arbiter.plan import PlannedTrial
-from moot.protocols.arbiter.policy import Policy
 from moot.protocols.arbiter.stopping import is_incomplete, why_stopped
 from moot.protocols.arbiter.usage import Spending
 

@@ -10,15 +10,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from moot.arbiter.resolving import Prepared
-from moot.protocols.arbiter.clusters import Assignment, ClusterState
-from moot.protocols.arbiter.convergence import ConvergenceRow
-from moot.protocols.arbiter.embedding import EmbeddingLine
-from moot.protocols.arbiter.parsing import ParsedTrial
-from moot.protocols.arbiter.policy import Policy
-from moot.protocols.arbiter.run import Aggregates
-from moot.protocols.arbiter.stopping import StopReason
-from moot.protocols.arbiter.trial import Trial
-from moot.protocols.arbiter.usage import RunUsage
+from moot.protocols.arbiter.generated import (
+    Aggregates,
+    Assignment,
+    ClusterState,
+    ConvergenceRow,
+    EmbeddingLine,
+    ParsedTrial,
+    Policy,
+    RunUsage,
+    StopReason,
+    Trial,
+)
 
 
 class RunStarted(NamedTuple):

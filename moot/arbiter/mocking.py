@@ -13,10 +13,9 @@ from moot.arbiter.outcomes import Outcomes, cut_short
 from moot.arbiter.ports import Embedded, RanTrial
 from moot.clock import Clock
 from moot.protocols.arbiter.embed_text import EmbedText
+from moot.protocols.arbiter.generated import Attempt, Call, PlannedTrial, Speaker, Trial, Turn
 from moot.protocols.arbiter.mock import mock_answer, mock_debate, mock_vector
 from moot.protocols.arbiter.parsing import Parsed
-from moot.protocols.arbiter.plan import PlannedTrial
-from moot.protocols.arbiter.trial import Attempt, Call, Speaker, Trial, Turn
 
 BREATH: Final = 64
 """After so many trials that nothing delays, others on the loop have their turn: signals, a progress bar."""

@@ -15,10 +15,15 @@ from numpy.typing import NDArray
 from moot.arbiter.clustering import LeaderClusters
 from moot.arbiter.novelty import Nearness
 from moot.arbiter.vectors import DECIMALS, Vector, stacked
-from moot.protocols.arbiter.clusters import Assignment, ClusterState
-from moot.protocols.arbiter.convergence import ClusteredRow, ConvergenceRow
 from moot.protocols.arbiter.distribution import effective_clusters, entropy, js_divergence
-from moot.protocols.arbiter.resolved import ResolvedExecution, ResolvedMeasurement
+from moot.protocols.arbiter.generated import (
+    Assignment,
+    ClusteredRow,
+    ClusterState,
+    ConvergenceRow,
+    ResolvedExecution,
+    ResolvedMeasurement,
+)
 from moot.protocols.arbiter.stopping import Stopping
 
 

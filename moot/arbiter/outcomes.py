@@ -6,10 +6,8 @@ from typing import Final, Literal
 
 from moot.arbiter.ports import RanTrial
 from moot.protocols.arbiter.contract import Judge
+from moot.protocols.arbiter.generated import PlannedTrial, ResolvedConfiguration, Trial, TrialError
 from moot.protocols.arbiter.parsing import Parsed, not_answered, parse_contract, parse_debate, parse_plain
-from moot.protocols.arbiter.plan import PlannedTrial
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
-from moot.protocols.arbiter.trial import Trial, TrialError
 
 INTERRUPTED: Final = "the run was interrupted"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from moot.arbiter.vectors import Vector
+from moot.protocols.arbiter.generated import PlannedTrial, Trial
 from moot.protocols.arbiter.parsing import Parsed
-from moot.protocols.arbiter.plan import PlannedTrial
-from moot.protocols.arbiter.trial import Trial
 
 
 class RanTrial(NamedTuple):

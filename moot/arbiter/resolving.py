@@ -12,20 +12,21 @@ from typing import Final
 from moot.config.arbiter.bank import Bank
 from moot.protocols.arbiter.convergence import aggregates
 from moot.protocols.arbiter.embed_text import NORMALIZATION
-from moot.protocols.arbiter.hashes import config_sha256, plan_sha256, whole_numbers
-from moot.protocols.arbiter.plan import PlannedTrial, plan
-from moot.protocols.arbiter.policy import Policy
-from moot.protocols.arbiter.records import SCHEMA_VERSION, Record
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
-from moot.protocols.arbiter.run import (
+from moot.protocols.arbiter.generated import (
     Artifact,
     Artifacts,
     Hashes,
     Manifest,
     NotGenerated,
+    PlannedTrial,
+    Policy,
     RecordedStopPolicy,
+    ResolvedConfiguration,
     Timestamps,
 )
+from moot.protocols.arbiter.hashes import config_sha256, plan_sha256, whole_numbers
+from moot.protocols.arbiter.plan import plan
+from moot.protocols.arbiter.record import SCHEMA_VERSION, Record
 from moot.version import MOOT_VERSION
 
 EMPTY: Final = ("trials.jsonl", "parsed.jsonl", "convergence_trace.jsonl")

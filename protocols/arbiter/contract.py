@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from moot.protocols.arbiter.resolved import ResolvedContract
+from moot.protocols.arbiter.generated import ResolvedContract
 
 Judge = Callable[[object], str | None]
 """Says what is wrong with a JSON value by a contract's schema, in one line, or None when it holds.

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from moot.protocols.arbiter.embed_text import BLANKS
-
-Method = Literal["fenced", "unfenced", "raw"]
-"""Where an outcome was found: in a fenced block, between braces, or in no JSON at all."""
+from moot.protocols.arbiter.generated import Method
 
 _FENCE: Final = "```"
 _TAG: Final = re.compile("json", re.IGNORECASE)

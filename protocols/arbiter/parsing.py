@@ -12,51 +12,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice
-from typing import Any, Final, Literal, NamedTuple, TypeGuard, get_args
+from typing import Any, Final, NamedTuple, TypeGuard, get_args
 
 from moot.protocols.arbiter.contract import Judge
 from moot.protocols.arbiter.embed_text import EmbedText, cut, embed_text, is_blank, units, well_formed
-from moot.protocols.arbiter.extraction import Found, Method, fenced, unfenced
-from moot.protocols.arbiter.records import Count, Name, Record
-from moot.protocols.arbiter.resolved import EmbedSource, ResolvedContract
-
-ParseStatus = Literal["success", "fallback", "failed"]
-ParserVersion = Literal["mock-v0", "live-v0", "independent-v1", "debate-v1"]
-
-Confidence = Literal["low", "medium", "high"]
+from moot.protocols.arbiter.extraction import Found, fenced, unfenced
+from moot.protocols.arbiter.generated import (
+    Confidence,
+    EmbedSource,
+    ParsedTrial,
+    ParseError,
+    ParserVersion,
+    ParseStatus,
+    ResolvedContract,
+)
 
 CONFIDENCES: Final[tuple[Confidence, ...]] = get_args(Confidence)
-
-
-class ParseError(Record):
-    """Why a text has not the form that was asked for."""
-
-    message: Name
-    code: Literal["empty_content", "no_json", "contract_mismatch", "no_decision"]
-
-
-class ParsedTrial(Record):
-    """A line of parsed.jsonl: what a trial decided; what is not known is left out.
-
-    Args:
-        outcome: The decision; the raw text where there is no form, or none that holds.
-        raw_assistant_text: The model's final text; absent when the trial ended before one.
-        embed_text: What of it is embedded; absent when that is nothing.
-    """
-
-    trial_id: Count
-    parse_status: ParseStatus
-    parser_version: ParserVersion
-    extraction_method: Method | None = None
-    embed_text_source: EmbedSource | None = None
-    confidence: float | Confidence | None = None
-    outcome: str | None = None
-    rationale: str | None = None
-    rationale_truncated: bool | None = None
-    raw_assistant_text: str | None = None
-    embed_text: Name | None = None
-    parse_error: ParseError | None = None
-    trace_summary: str | None = None
 
 
 class Parsed(NamedTuple):

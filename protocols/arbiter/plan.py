@@ -4,53 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from moot.protocols.arbiter.configuration import Decode, ProtocolType, Range, WholeRange
+from moot.protocols.arbiter.generated import (
+    AssignedConfig,
+    Decode,
+    DrawnDecode,
+    PlannedTrial,
+    Range,
+    ResolvedConfiguration,
+    Role,
+    Roles,
+    WholeRange,
+)
 from moot.protocols.arbiter.prng import Stream, stream
-from moot.protocols.arbiter.records import Count, Name, Record
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
-
-
-class DrawnDecode(Record):
-    """How the answers of a trial are sampled."""
-
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    presence_penalty: float | None = None
-    frequency_penalty: float | None = None
-
-
-class AssignedConfig(Record):
-    """What a trial asks; a debate has personas by role, and no template."""
-
-    model: Name
-    persona: Name | None
-    protocol: Name | None
-    decode: DrawnDecode | None = None
-
-
-class Role(Record):
-    """Who speaks in a role of a debate."""
-
-    model_slug: Name
-    persona_id: Name | None
-    decode: DrawnDecode | None = None
-
-
-class Roles(Record):
-    """Who speaks in a debate."""
-
-    proposer: Role
-    critic: Role
-
-
-class PlannedTrial(Record):
-    """A line of trial_plan.jsonl."""
-
-    trial_id: Count
-    protocol: ProtocolType
-    assigned_config: AssignedConfig
-    role_assignments: Roles | None = None
 
 
 def plan(config: ResolvedConfiguration) -> Iterator[PlannedTrial]:

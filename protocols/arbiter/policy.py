@@ -3,24 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
-from moot.protocols.arbiter.bank import CatalogEntry
-from moot.protocols.arbiter.configuration import ModelChoice
-from moot.protocols.arbiter.records import Record
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
-
-
-class Policy(Record):
-    """What a run allows, as its manifest keeps it.
-
-    A strict one refuses free and aliased models that are not allowed; any other warns of them.
-    """
-
-    strict: bool
-    allow_free: bool
-    allow_aliased: bool
-    contract_failure_policy: Literal["warn", "exclude", "fail"]
+from moot.protocols.arbiter.generated import CatalogEntry, ModelChoice, Policy, ResolvedConfiguration
 
 
 def warnings(config: ResolvedConfiguration, models: Mapping[str, CatalogEntry]) -> list[str]:

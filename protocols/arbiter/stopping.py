@@ -5,26 +5,7 @@ Source: Arbiter spec, "Baseline convergence-aware stopping"; ruling R-S6.
 
 from __future__ import annotations
 
-from typing import Literal
-
-from moot.protocols.arbiter.records import Record
-from moot.protocols.arbiter.resolved import ResolvedExecution
-
-StopReason = Literal["completed", "k_max_reached", "converged", "user_interrupt", "error"]
-
-
-class Stop(Record):
-    """What a batch says about stopping.
-
-    Args:
-        would_stop: As many batches in a row as the policy asks for brought nothing new.
-        should_stop: So the run ends now: it would stop, and the mode is `enforcer`.
-    """
-
-    mode: Literal["advisor", "enforcer"]
-    would_stop: bool
-    should_stop: bool
-    stop_reason: Literal["converged"] | None = None
+from moot.protocols.arbiter.generated import ResolvedExecution, Stop, StopReason
 
 
 class Stopping:

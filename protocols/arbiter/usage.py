@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from moot.protocols.arbiter.records import Record
-from moot.protocols.arbiter.trial import Trial, Usage
-
-
-class RunUsage(Record):
-    """What a run used, as far as replies told it; `usage` of manifest.json.
-
-    Args:
-        by_model: By the model that answered, or that was asked where a reply named none.
-    """
-
-    totals: Usage
-    by_model: dict[str, Usage]
+from moot.protocols.arbiter.generated import RunUsage, Trial, Usage
 
 
 class Spending:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from moot.arbiter.monitor import Monitor
-from moot.protocols.arbiter.resolved import ResolvedExecution, ResolvedMeasurement
+from moot.protocols.arbiter.generated import ResolvedExecution, ResolvedMeasurement
 from tests.doubles.arbiter_configs import resolved
 
 ANSWERS: Final = 10_000

@@ -17,10 +17,7 @@ from moot.arbiter.ports import Embedded, RanTrial
 from moot.arbiter.resolving import Prepared, prepare
 from moot.clock import Clock, VirtualClock
 from moot.config.arbiter.bank import load_bank
-from moot.protocols.arbiter.plan import PlannedTrial
-from moot.protocols.arbiter.policy import Policy
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
-from moot.protocols.arbiter.trial import Trial
+from moot.protocols.arbiter.generated import PlannedTrial, Policy, ResolvedConfiguration, Trial
 from tests.doubles.arbiter_configs import resolved
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

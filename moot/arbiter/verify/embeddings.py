@@ -19,7 +19,7 @@ from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import Findings
 from moot.arbiter.verify.trials import PARSED, TRIALS
 from moot.protocols.arbiter.embed_text import embed_text
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 
 ARROW: Final = "embeddings.arrow"
 DEBUG: Final = "debug/embeddings.jsonl"

@@ -13,7 +13,7 @@ from moot.arbiter.verify.planning import CONFIG, MANIFEST, PLAN
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
 from moot.arbiter.verify.trials import PARSED, TRIALS
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 
 ALWAYS: Final = (CONFIG, MANIFEST, PLAN, TRIALS, PARSED, TRACE, PROVENANCE, AGGREGATES)
 RECEIPT: Final = "receipt.txt"

@@ -13,8 +13,7 @@ from moot.arbiter.verify.planning import MANIFEST
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import Findings
 from moot.arbiter.verify.trials import TRIALS
-from moot.protocols.arbiter.clusters import Assignment
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.generated import Assignment, ResolvedConfiguration
 
 TRACE: Final = "convergence_trace.jsonl"
 STATE: Final = "clusters/online.state.json"

@@ -11,9 +11,9 @@ from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
 from moot.config.arbiter.bank import load_bank
 from moot.config.arbiter.reading import Faulty, record
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.arbiter.hashes import config_sha256, plan_sha256, sha256_of_text
 from moot.protocols.arbiter.plan import plan
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
 
 CONFIG: Final = "config.resolved.json"
 PLAN: Final = "trial_plan.jsonl"

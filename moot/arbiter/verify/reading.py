@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
+from moot.arbiter import schemas
 from moot.arbiter.verify.report import Findings
 from moot.config.json_files import BadJson, parsed
-from moot.protocols import arbiter
-from moot.protocols.arbiter.records import SCHEMA_VERSION
-
-SCHEMAS: Final = Path(arbiter.__file__).with_name("schemas")
+from moot.protocols.arbiter.record import SCHEMA_VERSION
 
 DOCUMENTS: Final[Mapping[str, str]] = {
     "manifest.json": "manifest",
@@ -167,39 +163,25 @@ def schema_fault(name: str, value: object) -> Fault | None:
     Returns:
         The fault that says most, or None.
     """
-    errors = list(_validator(name, _part(name, value)).iter_errors(value))
+    errors = list(schemas.validator(name, _part(name, value)).iter_errors(value))
     if not errors:
         return None
+    # A part that is faulty leaves its fields to nobody: they are named as surplus besides.
+    errors = [one for one in errors if one.validator != "unevaluatedProperties"] or errors
     found = best_match(errors)
     assert isinstance(found, ValidationError)
     place = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in found.absolute_path)
     return Fault(place.removeprefix("."), found.message)
 
 
-def _part(name: str, value: object) -> str | None:
+def _part(name: str, value: object) -> str:
     """Name the part of a schema that a record claims to be, so that one fault is told and not all alternatives."""
-    if not isinstance(value, dict):
-        return None
-    schema = _schema(name)
-    if "discriminator" in schema:
-        mapping = schema["discriminator"]["mapping"]
-        found = value.get(schema["discriminator"]["propertyName"])
-        return mapping.get(found) if isinstance(found, str) else None
-    if name == "convergence_trace":
-        return f"#/$defs/{'ClusteredRow' if 'cluster_count' in value else 'ConvergenceRow'}"
-    return None
-
-
-@cache
-def _schema(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
-    return found
-
-
-@cache
-def _validator(name: str, part: str | None) -> Draft202012Validator:
-    schema = _schema(name)
-    return Draft202012Validator({"$defs": schema["$defs"], "$ref": part} if part else schema)
+    told = schemas.schema(name).get("discriminator")
+    if told is None or not isinstance(value, dict):
+        return ""
+    found = value.get(told["propertyName"])
+    part = told["mapping"].get(found, "") if isinstance(found, str) else ""
+    return str(part).removeprefix("#/$defs/")
 
 
 def _first_line(error: BadJson) -> str:

@@ -14,8 +14,8 @@ from moot.arbiter.verify.planning import CONFIG, MANIFEST, PLAN
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import CheckName, Findings
 from moot.protocols.arbiter.contract import Judge
+from moot.protocols.arbiter.generated import ResolvedConfiguration, ResolvedContract
 from moot.protocols.arbiter.parsing import Parsed, not_answered, parse_contract, parse_debate, parse_plain
-from moot.protocols.arbiter.resolved import ResolvedConfiguration, ResolvedContract
 
 TRIALS: Final = "trials.jsonl"
 PARSED: Final = "parsed.jsonl"

@@ -12,7 +12,7 @@ from moot.arbiter.verify.planning import CONFIG, MANIFEST, check_configuration, 
 from moot.arbiter.verify.reading import Files, version_of
 from moot.arbiter.verify.report import Findings, Report
 from moot.arbiter.verify.trials import check_texts, check_trials
-from moot.protocols.arbiter.records import SCHEMA_VERSION
+from moot.protocols.arbiter.record import SCHEMA_VERSION
 
 
 def verify_run(folder: Path) -> Report:

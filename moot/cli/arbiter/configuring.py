@@ -19,7 +19,7 @@ from moot.cli.place import AsJson
 if TYPE_CHECKING:
     from moot.arbiter.resolving import Prepared
     from moot.config.arbiter.bank import Bank
-    from moot.protocols.arbiter.policy import Policy
+    from moot.protocols.arbiter.generated import Policy
 
 CONFIG: Final = Path("arbiter.config.json")
 
@@ -260,7 +260,7 @@ def _policy(
     is_alias_allowed: bool,
     contract_failure: Literal["warn", "exclude", "fail"],
 ) -> Policy:
-    from moot.protocols.arbiter.policy import Policy
+    from moot.protocols.arbiter.generated import Policy
 
     if is_strict and is_permissive:
         raise CheckFailed("--strict and --permissive: choose one of them")

@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from moot.arbiter.schemas import validator
 from moot.config.arbiter.bank import FOLDER, Bank, load_bank
 from moot.config.arbiter.reading import Faulty
-from tests.doubles import arbiter_schemas
 
 FILES = {
     "prompt_manifest": [FOLDER / "prompts" / "manifest.json"],
@@ -59,9 +59,8 @@ def complaints(folder: Path) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("schema", FILES)
 def test_every_shipped_file_obeys_its_schema(schema: str) -> None:
-    rules = json.loads((arbiter_schemas.FOLDER / f"{schema}.schema.json").read_text(encoding="utf-8"))
     for path in FILES[schema]:
-        jsonschema.Draft202012Validator(rules).validate(json.loads(path.read_text(encoding="utf-8")))
+        validator(schema).validate(json.loads(path.read_text(encoding="utf-8")))
 
 
 def test_every_shipped_prompt_stands_in_the_manifest(shipped: Bank) -> None:

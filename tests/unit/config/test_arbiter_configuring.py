@@ -13,9 +13,9 @@ from moot.config.arbiter.bank import Bank, load_bank
 from moot.config.arbiter.configuring import load_configuration, resolve
 from moot.config.arbiter.reading import Faulty
 from moot.config.arbiter.templates import FOLDER, TEMPLATES, from_template
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.arbiter.hashes import sha256_of_text
 from moot.protocols.arbiter.policy import warnings
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
 
 Change = Callable[[dict[str, Any]], object]
 

@@ -7,8 +7,8 @@ import pytest
 from moot.config.arbiter.bank import load_bank
 from moot.config.arbiter.judging import MOST_CHARS, judge_of
 from moot.protocols.arbiter.contract import Judge
+from moot.protocols.arbiter.generated import ResolvedContract
 from moot.protocols.arbiter.parsing import parse_contract
-from moot.protocols.arbiter.resolved import ResolvedContract
 
 
 def contract(schema: dict[str, Any]) -> ResolvedContract:

@@ -5,17 +5,14 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-import jsonschema
 import pytest
 
 from moot.arbiter.certifying import Certifier, NothingToCertify
+from moot.arbiter.schemas import validator
 from moot.protocols.arbiter.certificate import closed_labels
-from moot.protocols.arbiter.parsing import ParsedTrial
-from moot.protocols.arbiter.resolved import ResolvedConfiguration, ResolvedContract
-from moot.protocols.arbiter.trial import Trial
+from moot.protocols.arbiter.generated import ParsedTrial, ResolvedConfiguration, ResolvedContract, Trial
 from moot.statistics.shares import share_interval
 from tests.doubles.arbiter_configs import SHA, resolved
-from tests.doubles.arbiter_schemas import FOLDER
 
 
 def contract(decision: Any) -> dict[str, Any]:
@@ -137,9 +134,8 @@ def test_without_trials_everything_is_possible() -> None:
 
 @pytest.mark.parametrize("outcomes", [[], ["yes"] * 3, ["yes"] * 30, ["prose"] * 30])
 def test_a_certificate_holds_against_its_schema(outcomes: list[str]) -> None:
-    schema = json.loads((FOLDER / "certificate.schema.json").read_text(encoding="utf-8"))
     found = counted(certifier(), outcomes).certificate().as_json()
-    assert list(jsonschema.Draft202012Validator(schema).iter_errors(found)) == []
+    assert list(validator("certificate").iter_errors(found)) == []
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from moot.arbiter.events import BatchEnded, Event, RunEnded, RunStarted, TrialEn
 from moot.arbiter.interrupt import Interrupt, Level
 from moot.arbiter.ports import Embedded
 from moot.clock import Clock, VirtualClock
-from moot.protocols.arbiter.clusters import Assignment
+from moot.protocols.arbiter.generated import Assignment
 from tests.doubles.arbiter_runs import START, Held, Scripted, policy, prepared
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
 from moot.arbiter.monitor import Monitor
+from moot.arbiter.schemas import validator
 from moot.protocols.arbiter.convergence import aggregates
+from moot.protocols.arbiter.generated import ResolvedExecution, ResolvedMeasurement
 from moot.protocols.arbiter.mock import mock_answer, mock_debate, mock_vector
 from moot.protocols.arbiter.parsing import Parsed, not_answered, parse_debate, parse_plain
-from moot.protocols.arbiter.records import Record
-from moot.protocols.arbiter.resolved import ResolvedExecution, ResolvedMeasurement
+from moot.protocols.arbiter.record import Record
 from tests.doubles.arbiter_configs import resolved
 from tests.doubles.arbiter_monitor import NOW
-from tests.doubles.arbiter_schemas import FOLDER, SCHEMAS
+from tests.doubles.arbiter_schemas import SCHEMAS
 
 TRIALS = 12
 BATCH = 4
@@ -26,8 +26,7 @@ BATCH = 4
 
 def check(name: str, record: Record) -> None:
     line = json.dumps(record.as_json(), allow_nan=False)
-    schema = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(json.loads(line))
+    validator(name).validate(json.loads(line))
     assert TypeAdapter(SCHEMAS[name]).validate_json(line) == record
 
 

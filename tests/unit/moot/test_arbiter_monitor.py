@@ -11,8 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from moot.arbiter.monitor import Measured, Monitor
-from moot.protocols.arbiter.convergence import ClusteredRow, ConvergenceRow
-from moot.protocols.arbiter.resolved import ResolvedExecution, ResolvedMeasurement
+from moot.protocols.arbiter.generated import (
+    ClusteredRow,
+    ConvergenceRow,
+    ResolvedExecution,
+    ResolvedMeasurement,
+)
 from tests.doubles.arbiter_configs import resolved
 from tests.doubles.arbiter_monitor import NOW, PlainMonitor
 

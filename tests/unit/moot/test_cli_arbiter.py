@@ -8,12 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
+from moot.arbiter.schemas import validator
 from moot.config.arbiter.templates import TEMPLATES
 from moot.protocols.arbiter.hashes import config_sha256, plan_sha256
-from tests.doubles.arbiter_schemas import FOLDER
 from tests.doubles.command_line import complaint, data, done, moot
 
 RESOLVED = {
@@ -128,9 +127,8 @@ def test_resolve_writes_files_that_obey_their_schemas(tmp_path: Path, config: Pa
         if path.stem in {"trials", "parsed", "convergence_trace"}:
             assert values == []
             continue
-        schema = json.loads((FOLDER / f"{path.stem}.schema.json").read_text(encoding="utf-8"))
         for value in values:
-            jsonschema.Draft202012Validator(schema).validate(value)
+            validator(path.stem).validate(value)
 
 
 def test_whoever_sorts_keys_and_leaves_out_blanks_gets_the_manifests_hashes(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from moot.protocols.arbiter.contract import clause
 from moot.protocols.arbiter.embed_text import is_blank
+from moot.protocols.arbiter.generated import EmbedSource, ResolvedContract
 from moot.protocols.arbiter.parsing import Parsed, not_answered, parse_contract, parse_debate, parse_plain
-from moot.protocols.arbiter.resolved import EmbedSource, ResolvedContract
 
 SCHEMA = {
     "type": "object",

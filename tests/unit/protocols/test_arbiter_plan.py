@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from moot.protocols.arbiter.generated import PlannedTrial, ResolvedConfiguration
 from moot.protocols.arbiter.hashes import config_sha256, plan_sha256, sha256_of
-from moot.protocols.arbiter.plan import PlannedTrial, plan
+from moot.protocols.arbiter.plan import plan
 from moot.protocols.arbiter.prng import Purpose, Stream, stream
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
 from tests.doubles.arbiter_configs import resolved
 
 PLAN_0 = (0.21684354869648814, 0.2692262183409184, 0.09735313686542213)

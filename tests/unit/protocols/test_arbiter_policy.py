@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.arbiter.bank import CatalogEntry
-from moot.protocols.arbiter.policy import Policy, refusals, warnings
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.generated import CatalogEntry, Policy, ResolvedConfiguration
+from moot.protocols.arbiter.policy import refusals, warnings
 from tests.doubles.arbiter_configs import resolved
 
 

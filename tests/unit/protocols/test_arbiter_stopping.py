@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.arbiter.convergence import ClusteredRow, ConvergenceRow, aggregates
-from moot.protocols.arbiter.resolved import ResolvedExecution
+from moot.protocols.arbiter.convergence import aggregates
+from moot.protocols.arbiter.generated import ClusteredRow, ConvergenceRow, ResolvedExecution
 from moot.protocols.arbiter.stopping import Stopping, is_incomplete, why_stopped
 from tests.doubles.arbiter_configs import resolved
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from moot.protocols.arbiter.trial import Trial
+from moot.protocols.arbiter.generated import Trial
 from moot.protocols.arbiter.usage import Spending
 
 

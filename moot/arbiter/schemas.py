@@ -1,0 +1,47 @@
+"""The JSON Schemas of Arbiter's files (draft 2020-12), which refer to each other."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from moot.protocols import arbiter
+
+FOLDER: Final = Path(arbiter.__file__).with_name("schemas")
+SUFFIX: Final = ".schema.json"
+
+
+def names() -> list[str]:
+    """Return the names of the schemas: of `trials.schema.json`, `trials`."""
+    return sorted(path.name.removesuffix(SUFFIX) for path in FOLDER.glob(f"*{SUFFIX}"))
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """Return a schema; that of a .jsonl file says what one line holds."""
+    found: dict[str, Any] = json.loads((FOLDER / f"{name}{SUFFIX}").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def validator(name: str, part: str = "") -> Draft202012Validator:
+    """Return what holds a value against a schema.
+
+    Args:
+        name: One of `names()`.
+        part: A definition of it instead of the whole, such as `ClusteredRow`.
+    """
+    place = f"#/$defs/{part}" if part else ""
+    return Draft202012Validator({"$ref": f"{name}{SUFFIX}{place}"}, registry=_registry())
+
+
+@cache
+def _registry() -> Registry[Any]:
+    return Registry().with_resources(
+        (f"{name}{SUFFIX}", Resource.from_contents(schema(name))) for name in names()
+    )
