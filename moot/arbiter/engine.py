@@ -27,7 +27,7 @@ from moot.arbiter.instants import instant
 from moot.arbiter.interrupt import Interrupt, Level
 from moot.arbiter.monitor import Monitor
 from moot.arbiter.outcomes import INTERRUPTED, cut_short
-from moot.arbiter.ports import Embedder, RanTrial, Runner
+from moot.arbiter.ports import Embedder, NotBegun, RanTrial, Runner
 from moot.arbiter.resolving import Prepared
 from moot.arbiter.vectors import Vector
 from moot.clock import Clock
@@ -74,6 +74,7 @@ class Engine:
         """
         self._prepared = prepared
         self._policy = policy
+        self._excludes = policy.contract_failure_policy == "exclude"
         self._runner = runner
         self._embedder = embedder
         self._clock = clock
@@ -159,7 +160,10 @@ class Engine:
                 self._fail(error)
 
     async def _run_trial(self, planned: PlannedTrial) -> None:
-        ran = await self._until_ended(self._runner.run(planned))
+        try:
+            ran = await self._until_ended(self._runner.run(planned))
+        except NotBegun:
+            return
         if ran is None:
             is_debate = planned.protocol == "debate_v1"
             ran = cut_short(planned, not_answered(planned.trial_id, "debate-v1" if is_debate else "live-v0"))
@@ -178,6 +182,8 @@ class Engine:
             return lines.skipped(trial_id, text, "trial_not_success"), None
         if not text.text:
             return lines.skipped(trial_id, text, "empty_embed_text"), None
+        if self._excludes and ran.parsed.line.parse_status != "success":
+            return lines.skipped(trial_id, text, "contract_failure"), None
         if self._is_ending:
             return lines.failed(trial_id, text, INTERRUPTED), None
         found = await self._until_ended(self._embedder.embed(trial_id, text.text))
@@ -222,18 +228,18 @@ class Engine:
 
     def _ended(self) -> RunEnded:
         """Tell the end to all who heard the beginning."""
-        notes = None if self._failure is None else told(self._failure)
+        notes = (self._interrupt.why or None) if self._failure is None else told(self._failure)
         reason = why_stopped(
             failed=self._failure is not None,
             interrupted=bool(self._interrupt.level),
             converged=self._is_converged,
         )
         incomplete = is_incomplete(reason)
-        found = aggregates(self._last, incomplete=incomplete)
         if reason != "error" and self._policy.contract_failure_policy == "fail" and self._unparsed:
             # All was asked and measured; it is the policy that does not take the answers.
             reason, incomplete = "error", True
             notes = f"{self._unparsed} of {self._attempted} answers have not the form that was asked for"
+        found = aggregates(self._last, incomplete=incomplete)
         ended = RunEnded(
             stop_reason=reason,
             incomplete=incomplete,
