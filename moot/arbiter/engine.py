@@ -8,7 +8,7 @@ Source: Arbiter spec, "Locked architecture", "Determinism invariants", "P0 seman
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -60,6 +60,7 @@ class Engine:
         clock: Clock,
         interrupt: Interrupt,
         subscribers: Sequence[Subscriber],
+        enough: Callable[[], str | None] = lambda: None,
     ) -> None:
         """Take a run.
 
@@ -71,6 +72,7 @@ class Engine:
             clock: Tells the time; the run lives on its loop.
             interrupt: How it is stopped by hand.
             subscribers: Are told, in this order; whoever keeps the run comes first.
+            enough: Says after each batch why the run may end there, in a line for its notes; None lets it go on.
         """
         self._prepared = prepared
         self._policy = policy
@@ -80,6 +82,7 @@ class Engine:
         self._clock = clock
         self._interrupt = interrupt
         self._subscribers = tuple(subscribers)
+        self._enough = enough
         self._monitor = Monitor(prepared.config.measurement, prepared.config.execution)
         self._spending = Spending()
         self._embeddings = Embeddings()
@@ -91,6 +94,7 @@ class Engine:
         self._last: ConvergenceRow | None = None
         self._attempted = 0
         self._unparsed = 0
+        self._settled: str | None = None
 
     async def run(self) -> RunEnded:
         """Carry it out to its end.
@@ -115,7 +119,7 @@ class Engine:
         try:
             self._tell(RunStarted(self._prepared, self._policy, instant(self._clock.now())))
             for start in range(0, len(self._prepared.trials), size):
-                if self._interrupt.level or self._failure or self._is_converged:
+                if self._interrupt.level or self._failure or self._is_converged or self._settled:
                     break
                 await self._run_batch(self._prepared.trials[start : start + size])
         except Exception as error:
@@ -147,6 +151,7 @@ class Engine:
         measured = self._monitor.measure(self._batch, instant(self._clock.now()))
         self._last = measured.row
         self._tell(BatchEnded(measured.row, measured.assignments, self._spending.total()))
+        self._settled = self._enough()
 
     async def _work(self, left: Iterator[PlannedTrial]) -> None:
         """Carry out trials as long as there are any, one after the other."""
@@ -233,7 +238,10 @@ class Engine:
             failed=self._failure is not None,
             interrupted=bool(self._interrupt.level),
             converged=self._is_converged,
+            settled=self._settled is not None,
         )
+        if reason == "completed":
+            notes = self._settled
         incomplete = is_incomplete(reason)
         if reason != "error" and self._policy.contract_failure_policy == "fail" and self._unparsed:
             # All was asked and measured; it is the policy that does not take the answers.

@@ -49,18 +49,24 @@ class Stopping:
         )
 
 
-def why_stopped(*, failed: bool, interrupted: bool, converged: bool) -> StopReason:
+def why_stopped(*, failed: bool, interrupted: bool, converged: bool, settled: bool) -> StopReason:
     """Say why a run that began its trials ended: an error outranks an interrupt, which outranks convergence.
+
+    A run that was to go on until something was settled, which then was, is `completed`: it did all it was asked for.
+    It has not `converged`, for that is what the rule of the specification says, and its rows would not bear it out.
 
     Args:
         interrupted: Also when the interrupt came after the last trial.
         converged: The last batch said that the run should stop, also when no trial was left.
+        settled: So did what the run was to settle, likewise.
     """
     if failed:
         return "error"
     if interrupted:
         return "user_interrupt"
-    return "converged" if converged else "k_max_reached"
+    if converged:
+        return "converged"
+    return "completed" if settled else "k_max_reached"
 
 
 def is_incomplete(reason: StopReason) -> bool:
