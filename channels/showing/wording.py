@@ -175,8 +175,15 @@ def _when(value: object, _arg: str) -> str:
     return f"{text[:10]} {text[11:16]}" if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", text) else text
 
 
-ENDS: Final[Mapping[str, str]] = {"expired": "nobody answered, closed"}
-"""How an escalation ended, where its name alone says too little."""
+ENDS: Final[Mapping[str, str]] = {
+    "expired": "nobody answered, closed",
+    "k_max_reached": "all trials were carried out",
+    "converged": "nothing new came any more",
+    "user_interrupt": "interrupted",
+    "error": "failed",
+    "lost": "lost, it fell silent",
+}
+"""How an escalation or an experiment ended, where its name alone says too little."""
 
 EFFECTS: Final[Mapping[str, str]] = {
     "none": "nothing else follows",
@@ -256,9 +263,9 @@ WAYS: Final[Mapping[str, Way]] = {
 number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a Sharpe
 ratio (left out where it is not), one of two words, an instant to the minute, an identifier in words, an amount of
 money, one in millionths of a dollar, what a budget is for, the seats that are not ok, those of a configuration that
-models fill (left out where none does), a seat, what a review does, what it leaves open, how an escalation ended and
-what follows from it, a field that says nothing new where it is the argument, a panel's decision, how much a Phase 1
-plans, what a report or a synthesis decides, tags that stand beside a decision."""
+models fill (left out where none does), a seat, what a review does, what it leaves open, how an escalation or an
+experiment ended and what follows from it, a field that says nothing new where it is the argument, a panel's decision,
+how much a Phase 1 plans, what a report or a synthesis decides, tags that stand beside a decision."""
 
 
 @dataclass(frozen=True, slots=True)
