@@ -9,7 +9,10 @@ from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER, VIEWER
 
 ADMIN_CHANNEL: Final = frozenset({"#admin"})
 
-CHANNELS: Final = (Channel("#admin", "both", "the society's life, escalations, audits", "People"),)
+CHANNELS: Final = (
+    Channel("#admin", "both", "the society's life, escalations, audits", "People"),
+    Channel("#lab", "lab", "experiments that sample distributions of answers", "Arena and panels"),
+)
 
 OFFICERS_RIGHTS: Final = (
     Right("SOCIETY_STARTED", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
