@@ -6,6 +6,9 @@ GENERATOR := $(wildcard docs/generate.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 	--custom-compile-command "make lock" $(ARGS)
 
+# The tests start hundreds of processes: without bytecode each would compile all of Moot anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install run test check format generate bench soak lock clean
 

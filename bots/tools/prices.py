@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 from datetime import UTC, date, datetime
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,9 @@ from moot.bots.tools.universe import Universe
 
 SAMPLES: Final = {"SP500": "sp500_daily.csv.gz", "NASDAQ": "nasdaq_daily.csv.gz"}
 """Real indices that are shipped in ``config/samples``, by symbol."""
+
+SEEDS_KEPT: Final = 4
+"""So many seeds' samples stay: societies that one process lives one after the other often share theirs."""
 
 
 def load_universe(spec: str | Path, *, start: datetime, seed: int) -> Universe:
@@ -82,15 +86,19 @@ def weeks_to(day: date, universe: Universe) -> int:
     return days_to_eve // 7
 
 
+@lru_cache(maxsize=SEEDS_KEPT)
 def _sample(seed: int) -> Universe:
-    folder = importlib.resources.files("moot.config") / "samples"
-    indices: list[Bars] = []
-    for symbol, file in SAMPLES.items():
-        (bars,) = parse_prices((folder / file).read_bytes(), file)
-        indices.append(Bars(symbol, bars.dates, *bars.columns(), "real"))
-    stocks = sample_stocks(tuple(indices), seed)
+    indices = tuple(map(_index, SAMPLES))
+    stocks = sample_stocks(indices, seed)
     description = (
         f"sample: real indices SP500 and NASDAQ {indices[0].dates[0]} to {indices[0].dates[-1]}, "
         f"{len(stocks)} simulated stocks (seed {seed})"
     )
     return Universe.of([*indices, *stocks], description)
+
+
+@cache
+def _index(symbol: str) -> Bars:
+    file = SAMPLES[symbol]
+    (bars,) = parse_prices((importlib.resources.files("moot.config") / "samples" / file).read_bytes(), file)
+    return Bars(symbol, bars.dates, *bars.columns(), "real")
