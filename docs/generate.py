@@ -291,7 +291,7 @@ SHOWING: Final = (
     ROOT / "README.md",
     ROOT / "docs" / "how-to" / "debate-a-question.md",
     ROOT / "docs" / "how-to" / "judge-a-panel.md",
-    ROOT / "docs" / "how-to" / "plan-arbiter-trials.md",
+    ROOT / "docs" / "how-to" / "measure-stability.md",
 )
 """Pages that show what scenes and commands print."""
 

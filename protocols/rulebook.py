@@ -29,6 +29,7 @@ from moot.protocols.kernel.rules import Check, Minted, Rules
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat, SeatInfo
 from moot.protocols.kernel.society import OFFICERS as OFFICERS_PROTOCOL
 from moot.protocols.kernel.society import PEOPLE as PEOPLE_PROTOCOL
+from moot.protocols.lab.protocol import PROTOCOL as LAB
 from moot.protocols.motion.protocol import PROTOCOL as MOTION
 from moot.protocols.panel.protocol import PROTOCOL as PANEL
 from moot.protocols.research.protocol import PROTOCOL as RESEARCH
@@ -51,6 +52,7 @@ BUILT_IN: Final = (
     MOTION,
     CALLS,
     OFFICERS_PROTOCOL,
+    LAB,
 )
 """Moot's own protocols; the order is that in which their folds take in a message."""
 

@@ -33,10 +33,9 @@ MOST_ITEMS: Final = 3
 
 _DEPTH: Final = 4
 _SPACES: Final = re.compile(r"\s+")
-# C0 but for line ends, C1, soft line ends, direction overrides and lone surrogates: what could move a cursor or hide a
-# word.
+# C0, C1, soft line ends, direction overrides and lone surrogates: what could move a cursor or hide a word.
 _UNSAFE: Final = re.compile(
-    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 
@@ -44,13 +43,8 @@ def clean(text: str, most: int = MOST_TEXT) -> str:
     """Fold white space, replace what a terminal would obey, and cut to `most` characters."""
     if len(text) > 4 * most:
         text = text[: 4 * most] + "…"
-    text = harmless(_SPACES.sub(" ", text)).strip()
+    text = _UNSAFE.sub("�", _SPACES.sub(" ", text)).strip()
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
-
-
-def harmless(text: str) -> str:
-    """Replace what a terminal would obey, or what could hide a word; line ends stay."""
-    return _UNSAFE.sub("�", text)
 
 
 def words(name: str) -> str:
@@ -181,8 +175,15 @@ def _when(value: object, _arg: str) -> str:
     return f"{text[:10]} {text[11:16]}" if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", text) else text
 
 
-ENDS: Final[Mapping[str, str]] = {"expired": "nobody answered, closed"}
-"""How an escalation ended, where its name alone says too little."""
+ENDS: Final[Mapping[str, str]] = {
+    "expired": "nobody answered, closed",
+    "k_max_reached": "all trials were carried out",
+    "converged": "nothing new came any more",
+    "user_interrupt": "interrupted",
+    "error": "failed",
+    "lost": "lost, it fell silent",
+}
+"""How an escalation or an experiment ended, where its name alone says too little."""
 
 EFFECTS: Final[Mapping[str, str]] = {
     "none": "nothing else follows",
@@ -262,9 +263,9 @@ WAYS: Final[Mapping[str, Way]] = {
 number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a Sharpe
 ratio (left out where it is not), one of two words, an instant to the minute, an identifier in words, an amount of
 money, one in millionths of a dollar, what a budget is for, the seats that are not ok, those of a configuration that
-models fill (left out where none does), a seat, what a review does, what it leaves open, how an escalation ended and
-what follows from it, a field that says nothing new where it is the argument, a panel's decision, how much a Phase 1
-plans, what a report or a synthesis decides, tags that stand beside a decision."""
+models fill (left out where none does), a seat, what a review does, what it leaves open, how an escalation or an
+experiment ended and what follows from it, a field that says nothing new where it is the argument, a panel's decision,
+how much a Phase 1 plans, what a report or a synthesis decides, tags that stand beside a decision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,15 @@ class Certifier:
         self._next = 0
         self.mode: CertifiedMode | None = None
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether it was certain after some batch which outcome is the mode."""
-        return self.mode is not None
+    def enough(self) -> str | None:
+        """Say in a line which outcome is the mode, once that is certain."""
+        if self.mode is None:
+            return None
+        label = "no decision" if self.mode.label is None else self.mode.label
+        trials = self.mode.at_trial
+        return (
+            f"certified after {trials} trials: the most frequent outcome is {label} (alpha {self._alpha:g})"
+        )
 
     def __call__(self, event: Event) -> None:
         """Take an event of the run."""

@@ -8,7 +8,7 @@ Source: Arbiter spec, "Locked architecture", "Determinism invariants", "P0 seman
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ from moot.arbiter.instants import instant
 from moot.arbiter.interrupt import Interrupt, Level
 from moot.arbiter.monitor import Monitor
 from moot.arbiter.outcomes import INTERRUPTED, cut_short
-from moot.arbiter.ports import Embedder, RanTrial, Runner
+from moot.arbiter.ports import Embedder, NotBegun, RanTrial, Runner
 from moot.arbiter.resolving import Prepared
 from moot.arbiter.vectors import Vector
 from moot.clock import Clock
@@ -60,6 +60,7 @@ class Engine:
         clock: Clock,
         interrupt: Interrupt,
         subscribers: Sequence[Subscriber],
+        enough: Callable[[], str | None] = lambda: None,
     ) -> None:
         """Take a run.
 
@@ -71,14 +72,17 @@ class Engine:
             clock: Tells the time; the run lives on its loop.
             interrupt: How it is stopped by hand.
             subscribers: Are told, in this order; whoever keeps the run comes first.
+            enough: Says after each batch why the run may end there, in a line for its notes; None lets it go on.
         """
         self._prepared = prepared
         self._policy = policy
+        self._excludes = policy.contract_failure_policy == "exclude"
         self._runner = runner
         self._embedder = embedder
         self._clock = clock
         self._interrupt = interrupt
         self._subscribers = tuple(subscribers)
+        self._enough = enough
         self._monitor = Monitor(prepared.config.measurement, prepared.config.execution)
         self._spending = Spending()
         self._embeddings = Embeddings()
@@ -90,6 +94,7 @@ class Engine:
         self._last: ConvergenceRow | None = None
         self._attempted = 0
         self._unparsed = 0
+        self._settled: str | None = None
 
     async def run(self) -> RunEnded:
         """Carry it out to its end.
@@ -114,7 +119,7 @@ class Engine:
         try:
             self._tell(RunStarted(self._prepared, self._policy, instant(self._clock.now())))
             for start in range(0, len(self._prepared.trials), size):
-                if self._interrupt.level or self._failure or self._is_converged:
+                if self._interrupt.level or self._failure or self._is_converged or self._settled:
                     break
                 await self._run_batch(self._prepared.trials[start : start + size])
         except Exception as error:
@@ -146,6 +151,7 @@ class Engine:
         measured = self._monitor.measure(self._batch, instant(self._clock.now()))
         self._last = measured.row
         self._tell(BatchEnded(measured.row, measured.assignments, self._spending.total()))
+        self._settled = self._enough()
 
     async def _work(self, left: Iterator[PlannedTrial]) -> None:
         """Carry out trials as long as there are any, one after the other."""
@@ -159,7 +165,10 @@ class Engine:
                 self._fail(error)
 
     async def _run_trial(self, planned: PlannedTrial) -> None:
-        ran = await self._until_ended(self._runner.run(planned))
+        try:
+            ran = await self._until_ended(self._runner.run(planned))
+        except NotBegun:
+            return
         if ran is None:
             is_debate = planned.protocol == "debate_v1"
             ran = cut_short(planned, not_answered(planned.trial_id, "debate-v1" if is_debate else "live-v0"))
@@ -178,6 +187,8 @@ class Engine:
             return lines.skipped(trial_id, text, "trial_not_success"), None
         if not text.text:
             return lines.skipped(trial_id, text, "empty_embed_text"), None
+        if self._excludes and ran.parsed.line.parse_status != "success":
+            return lines.skipped(trial_id, text, "contract_failure"), None
         if self._is_ending:
             return lines.failed(trial_id, text, INTERRUPTED), None
         found = await self._until_ended(self._embedder.embed(trial_id, text.text))
@@ -222,18 +233,21 @@ class Engine:
 
     def _ended(self) -> RunEnded:
         """Tell the end to all who heard the beginning."""
-        notes = None if self._failure is None else told(self._failure)
+        notes = (self._interrupt.why or None) if self._failure is None else told(self._failure)
         reason = why_stopped(
             failed=self._failure is not None,
             interrupted=bool(self._interrupt.level),
             converged=self._is_converged,
+            settled=self._settled is not None,
         )
+        if reason == "completed":
+            notes = self._settled
         incomplete = is_incomplete(reason)
-        found = aggregates(self._last, incomplete=incomplete)
         if reason != "error" and self._policy.contract_failure_policy == "fail" and self._unparsed:
             # All was asked and measured; it is the policy that does not take the answers.
             reason, incomplete = "error", True
             notes = f"{self._unparsed} of {self._attempted} answers have not the form that was asked for"
+        found = aggregates(self._last, incomplete=incomplete)
         ended = RunEnded(
             stop_reason=reason,
             incomplete=incomplete,

@@ -20,11 +20,16 @@ class Level(IntEnum):
 
 
 class Interrupt:
-    """One for a run; it is used on the loop's thread."""
+    """One for a run; it is used on the loop's thread.
+
+    Attributes:
+        why: Why the run ends, in a line; "" where a person wanted it, or nobody.
+    """
 
     def __init__(self) -> None:
         """Let the run go on."""
         self._level = Level.NONE
+        self.why = ""
         self._told: list[Callable[[Level], None]] = []
 
     @property
@@ -35,8 +40,14 @@ class Interrupt:
         """Ask once more: the first time it is graceful, the second at once."""
         self.raise_to(Level.NOW if self._level else Level.GRACEFUL)
 
-    def raise_to(self, level: Level) -> None:
-        """Stop at least so much; nothing is ever taken back."""
+    def raise_to(self, level: Level, why: str = "") -> None:
+        """Stop at least so much; nothing is ever taken back.
+
+        Args:
+            level: How much.
+            why: Why it ends, where that is not plain: a line that the run's notes keep; the first one stands.
+        """
+        self.why = self.why or why
         if level > self._level:
             self._level = level
             for tell in tuple(self._told):

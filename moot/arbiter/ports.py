@@ -16,11 +16,15 @@ class RanTrial(NamedTuple):
     parsed: Parsed
 
 
+class NotBegun(Exception):
+    """Raised by a runner: a trial was not begun and is none of the run, as the budget has no room for it."""
+
+
 class Runner(Protocol):
     """Carries out trials, several at once."""
 
     async def run(self, planned: PlannedTrial) -> RanTrial:
-        """Carry out a trial; whatever goes wrong with it is its status.
+        """Carry out a trial; whatever goes wrong with it is its status, or that it was not begun.
 
         Cancelled, it may return what it has (status `error`, error_code `shutdown_abort`) and so keep the calls that
         were answered; when it raises, the engine writes such a trial without calls.

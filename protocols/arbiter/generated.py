@@ -384,7 +384,7 @@ Provenance = Annotated[NotGenerated | ArrowGenerated | JsonlFallback, Field(disc
 EmbeddingStatus = Literal["success", "failed", "skipped"]
 
 
-SkipReason = Literal["empty_embed_text", "trial_not_success"]
+SkipReason = Literal["empty_embed_text", "trial_not_success", "contract_failure"]
 
 
 class EmbeddingLine(Record):

@@ -5,7 +5,36 @@ Source: Arbiter spec, "Baseline convergence-aware stopping"; ruling R-S6.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from moot.protocols.arbiter.generated import ResolvedExecution, Stop, StopReason
+
+
+class Threshold(Protocol):
+    """When a batch brought nothing new, as a stop policy says it."""
+
+    @property
+    def novelty_epsilon(self) -> float:
+        """At most this share of its eligible trials is new."""
+        ...
+
+    @property
+    def similarity_threshold(self) -> float:
+        """They come at least this near to what was there before, on average."""
+        ...
+
+
+def is_quiet(
+    policy: Threshold, k_min: int, novelty_rate: float | None, mean_max_sim: float | None, k_eligible: int
+) -> bool:
+    """Say whether a batch brought nothing new; see `Stopping.judge`."""
+    return (
+        novelty_rate is not None
+        and mean_max_sim is not None
+        and k_eligible >= k_min
+        and novelty_rate <= policy.novelty_epsilon
+        and mean_max_sim >= policy.similarity_threshold
+    )
 
 
 class Stopping:
@@ -31,14 +60,8 @@ class Stopping:
             mean_max_sim: How near they came to what was there before, on average, in [0, 1]; None without any.
             k_eligible: Eligible trials so far, this batch among them.
         """
-        is_quiet = (
-            novelty_rate is not None
-            and mean_max_sim is not None
-            and k_eligible >= self._k_min
-            and novelty_rate <= self._policy.novelty_epsilon
-            and mean_max_sim >= self._policy.similarity_threshold
-        )
-        self._quiet = self._quiet + 1 if is_quiet else 0
+        brings_nothing = is_quiet(self._policy, self._k_min, novelty_rate, mean_max_sim, k_eligible)
+        self._quiet = self._quiet + 1 if brings_nothing else 0
         would_stop = self._quiet >= self._policy.patience
         should_stop = would_stop and self._mode == "enforcer"
         return Stop(
@@ -49,18 +72,24 @@ class Stopping:
         )
 
 
-def why_stopped(*, failed: bool, interrupted: bool, converged: bool) -> StopReason:
+def why_stopped(*, failed: bool, interrupted: bool, converged: bool, settled: bool) -> StopReason:
     """Say why a run that began its trials ended: an error outranks an interrupt, which outranks convergence.
+
+    A run that was to go on until something was settled, which then was, is `completed`: it did all it was asked for.
+    It has not `converged`, for that is what the rule of the specification says, and its rows would not bear it out.
 
     Args:
         interrupted: Also when the interrupt came after the last trial.
         converged: The last batch said that the run should stop, also when no trial was left.
+        settled: So did what the run was to settle, likewise.
     """
     if failed:
         return "error"
     if interrupted:
         return "user_interrupt"
-    return "converged" if converged else "k_max_reached"
+    if converged:
+        return "converged"
+    return "completed" if settled else "k_max_reached"
 
 
 def is_incomplete(reason: StopReason) -> bool:

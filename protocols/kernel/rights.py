@@ -9,10 +9,7 @@ from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER, VIEWER
 
 ADMIN_CHANNEL: Final = frozenset({"#admin"})
 
-CHANNELS: Final = (
-    Channel("#admin", "both", "the society's life, escalations, audits", "People"),
-    Channel("#lab", "lab", "experiments that sample distributions of answers", "Arena and panels"),
-)
+CHANNELS: Final = (Channel("#admin", "both", "the society's life, escalations, audits", "People"),)
 
 OFFICERS_RIGHTS: Final = (
     Right("SOCIETY_STARTED", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),

@@ -69,6 +69,8 @@ class Rules:
         minted: Which ids the sequencer counts, by type.
         new_folds: Makes the folds of a fresh docket.
         version: Rules version that cases are pinned to (K4).
+        openers: The machine that each type opens a case of.
+        facts: Those of `unowed` that open a case or move one.
     """
 
     types: Mapping[str, Machine]
@@ -85,11 +87,19 @@ class Rules:
     added: frozenset[str] = frozenset()
     brought: Mapping[str, str] = field(default_factory=dict)
     openers: Mapping[str, Machine] = field(init=False)
+    facts: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Index the openers."""
+        """Index the openers, and what officers say unasked that moves a case."""
         table = {kind: machine for machine in self.types.values() for kind in machine.openers}
+        answers = (
+            kind
+            for machine in self.types.values()
+            for step in machine.steps.values()
+            for kind in step.expects
+        )
         object.__setattr__(self, "openers", table)
+        object.__setattr__(self, "facts", self.unowed.intersection((*table, *answers)))
 
     def same(self, expected: Message, given: Message, context: RuleContext) -> bool:
         """Compare a duty with what was posted, ids that the sequencer counts and secrets that it redacts aside."""
@@ -230,7 +240,7 @@ def derived_keys(seats: Iterable[Seat]) -> re.Pattern[str]:
     """
     return re.compile(
         r"(violation|ruling|ping|reflection|audit|escalation|withdrawn|released|started|stopped|clock|mode"
-        r"|returned|anchor|micro|daily|architecture|desk|health|call)/"
+        r"|returned|anchor|micro|daily|architecture|desk|health|call|lab)/"
         r"|[a-z]+_[0-9]{8}_[0-9]{4}(_[0-9]+)?$"
         rf"|.*/({'|'.join(map(re.escape, seats))})/[0-9]+$",
         re.DOTALL,

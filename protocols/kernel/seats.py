@@ -25,10 +25,11 @@ TIMEKEEPER: Final = Seat("timekeeper")
 LIAISON: Final = Seat("liaison")
 ORCHESTRATOR: Final = Seat("orchestrator")
 BURSAR: Final = Seat("bursar")
+LAB: Final = Seat("lab")
 ADMIN: Final = Seat("admin")
 VIEWER: Final = Seat("viewer")
 
-OFFICERS: Final = frozenset({REFEREE, TIMEKEEPER, LIAISON, ORCHESTRATOR, BURSAR})
+OFFICERS: Final = frozenset({REFEREE, TIMEKEEPER, LIAISON, ORCHESTRATOR, BURSAR, LAB})
 """Seats that are code and hold the rest to the rules; their messages never cause violations (K5)."""
 PEOPLE: Final = frozenset({ADMIN, VIEWER})
 
@@ -73,6 +74,7 @@ OFFICER_SEATS: Final = (
     SeatInfo(
         BURSAR, "keeps the budgets of language models, and the ledger of calls", "bright_black", ":receipt:"
     ),
+    SeatInfo(LAB, "says how experiments go, and ends those that fell silent", "bright_black", ":test_tube:"),
 )
 
 PEOPLE_SEATS: Final = (

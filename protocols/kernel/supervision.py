@@ -48,6 +48,8 @@ def fold_officer(docket: Docket, env: Envelope, fx: Effects, before: datetime | 
     expected = _expected(docket, env)
     if expected is None:
         if kind in rules.unowed:
+            if kind in rules.facts:
+                _apply(docket, env, fx)
             return
         if _was_owed(docket, env):
             fx.superseded = True
@@ -75,6 +77,8 @@ def _apply(docket: Docket, env: Envelope, fx: Effects) -> None:
     elif env.case_id is not None and body.type not in rules.remarks:
         state = docket.cases.get(env.case_id)
         if state is None:
+            if docket.never_was(env.case_id):
+                raise OfficerFault(f"there never was a case {env.case_id}", seq=env.seq)
             fx.superseded = True
             return
         docket.install(state, rules.types[state.kind].step(state, env, docket.context), env, fx)

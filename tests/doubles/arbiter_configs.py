@@ -79,3 +79,17 @@ def resolved(kind: str = "independent", **sampling: Any) -> dict[str, Any]:
     }
     found["measurement"]["embedding_max_chars"] = 8000
     return found
+
+
+def verdict_contract(decision: Any) -> dict[str, Any]:
+    """Return a resolved contract.
+
+    Args:
+        decision: The schema of what is decided.
+    """
+    return {
+        "id": "verdict",
+        "sha256": SHA,
+        "schema": {"type": "object", "properties": {"decision": decision}},
+        "embed_text_source": "decision",
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,8 +17,9 @@ from moot.arbiter.ports import Embedded, RanTrial
 from moot.arbiter.resolving import Prepared, prepare
 from moot.clock import Clock, VirtualClock
 from moot.config.arbiter.bank import load_bank
+from moot.config.arbiter.judging import judge_of
 from moot.protocols.arbiter.generated import PlannedTrial, Policy, ResolvedConfiguration, Trial
-from tests.doubles.arbiter_configs import resolved
+from tests.doubles.arbiter_configs import resolved, verdict_contract
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -28,17 +29,25 @@ def policy(**changed: Any) -> Policy:
     return Policy.model_validate({**plain, **changed})
 
 
-def configured(kind: str = "independent", **execution: Any) -> ResolvedConfiguration:
-    """Return the configuration of a small run."""
+def configured(
+    kind: str = "independent", *, labels: Sequence[str] = (), **execution: Any
+) -> ResolvedConfiguration:
+    """Return the configuration of a small run.
+
+    Args:
+        labels: What its contract lets a trial decide on; without any it has no contract.
+    """
     found = resolved(kind)
+    if labels:
+        found["protocol"]["decision_contract"] = verdict_contract({"enum": [*labels]})
     found["run"]["run_id"] = "20260101T000000Z_abcdef"
     found["execution"].update(execution)
     return ResolvedConfiguration.from_json(json.dumps(found))
 
 
-def prepared(kind: str = "independent", **execution: Any) -> Prepared:
-    """Return a small run before its first call."""
-    return prepare(configured(kind, **execution), load_bank(None))
+def prepared(kind: str = "independent", **settings: Any) -> Prepared:
+    """Return a small run, as `configured`, before its first call."""
+    return prepare(configured(kind, **settings), load_bank(None))
 
 
 def trial(planned: PlannedTrial, **fields: Any) -> Trial:
@@ -75,7 +84,7 @@ class Scripted:
         before: Callable[[int], None] = lambda trial_id: None,
     ) -> None:
         self._clock = clock
-        self._outcomes = Outcomes(run.config, None, "live-v0")
+        self._outcomes = Outcomes(run.config, judge_of(run.config.protocol.decision_contract), "live-v0")
         self._seconds, self._text, self._embedded, self._before = seconds, text, embedded, before
         self.log: list[tuple[str, int]] = []
         self.inside = self.most = 0
@@ -124,13 +133,18 @@ class Held:
         self.at.append((self.clock.now() - START).total_seconds())
 
     def hold(
-        self, *others: Callable[[Event], None], stops: dict[float, int] | None = None, **policies: Any
+        self,
+        *others: Callable[[Event], None],
+        stops: dict[float, int] | None = None,
+        enough: Callable[[], str | None] = lambda: None,
+        **policies: Any,
     ) -> Held:
         """Carry it out.
 
         Args:
             others: Further subscribers, told before this one.
             stops: Seconds after which it is interrupted, and how often then.
+            enough: Whether it may end after a batch.
         """
 
         async def main(clock: Clock) -> None:
@@ -146,6 +160,7 @@ class Held:
                 clock,
                 self.interrupt,
                 [*others, self.hear],
+                enough,
             )
             try:
                 await engine.run()

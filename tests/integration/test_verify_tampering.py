@@ -27,10 +27,10 @@ APART: Final = {
     name
     for name, kind in rulebook().messages.items()
     if kind.__module__.startswith(
-        ("moot.protocols.arena.", "moot.protocols.calls.", "moot.protocols.panel.", "moot.protocols.motion.")
+        tuple(f"moot.protocols.{name}." for name in ("arena", "calls", "lab", "panel", "motion"))
     )
 }
-"""Types of runs, panels, motions and calls, see `test_verify_arena` and its like, and `test_verify_calls`."""
+"""Types of runs, panels, motions, calls and experiments, see `test_verify_arena` and its like."""
 
 SOON = "a second later is still in order and in time"
 PROSE = "prose"

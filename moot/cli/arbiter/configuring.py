@@ -19,16 +19,17 @@ from moot.cli.place import AsJson
 if TYPE_CHECKING:
     from moot.arbiter.resolving import Prepared
     from moot.config.arbiter.bank import Bank
-    from moot.protocols.arbiter.generated import Policy
+    from moot.protocols.arbiter.generated import Configuration, Policy
 
 CONFIG: Final = Path("arbiter.config.json")
 
 group = typer.Typer(
     cls=Group,
-    help="""Plan what models are asked over many trials.
+    help="""Ask models one question over many trials, and measure the answers as a distribution.
 
-    init writes the file of a run, validate judges it, resolve shows all that would be asked, and asks nobody.""",
-    epilog="moot arbiter init 'Should the library open on Sundays?'\nmoot arbiter validate\nmoot arbiter resolve",
+    init writes the file of a run, validate judges it, resolve shows all that would be asked and asks nobody,
+    mock-run carries it out with answers that are made up.""",
+    epilog="moot arbiter init 'Should the library open on Sundays?'\nmoot arbiter validate\nmoot arbiter mock-run",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -67,11 +68,13 @@ class Judged:
     """A run that may be carried out.
 
     Attributes:
+        path: The file that asks for it.
         prepared: With nothing left open.
         policy: What it allows.
         warnings: What is odd about it.
     """
 
+    path: Path
     prepared: Prepared
     policy: Policy
     warnings: Sequence[str]
@@ -147,11 +150,11 @@ def validate(
 
     What is odd but allowed is told as warnings on standard error. Nothing is asked, no key is needed.
     """
-    path = _path(named, config)
-    policy = _policy(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
-    judged = _judged(path, bank, policy, lambda: "pending")
+    path = path_of(named, config)
+    policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
+    judged = judge(path, bank, policy, lambda: "pending")
     if not isinstance(judged, Judged):
-        return _refused("validate", path, judged, as_json=as_json)
+        return refused("validate", path, judged, as_json=as_json)
     if as_json:
         write_json(
             {
@@ -159,14 +162,14 @@ def validate(
                 "path": str(path),
                 "faults": [],
                 "warnings": [*judged.warnings],
-                **_summary(judged),
+                **summary(judged),
             }
         )
         return 0
     for line in judged.warnings:
         say(f"moot arbiter validate: {path}: {line}")
     count = f", {plural(len(judged.warnings), 'warning')}" if judged.warnings else ""
-    write_lines([f"{path} is valid{count}: {_told(judged)}"])
+    write_lines([f"{path} is valid{count}: {told(judged)}"])
     return 0
 
 
@@ -198,20 +201,19 @@ def resolve(
     config.resolved.json holds every default and every prompt in full, trial_plan.jsonl each trial, manifest.json
     the hashes. Equal files give equal hashes: the run's id does not count.
     """
-    from moot.arbiter.resolving import run_id, write_resolved
-    from moot.clock.wall import utc_ns
+    from moot.arbiter.artifacts import write_resolved
+    from moot.arbiter.instants import instant
 
-    path = _path(named, config)
-    policy = _policy(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
-    now = datetime.fromtimestamp(utc_ns() / 1e9, UTC)
-    chance = os.urandom(3)  # noqa: TID251  # the id of a run derives from nothing
-    judged = _judged(path, bank, policy, lambda: run_id(now, chance))
+    path = path_of(named, config)
+    policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
+    now, new_id = begun()
+    judged = judge(path, bank, policy, new_id)
     if not isinstance(judged, Judged):
-        return _refused("resolve", path, judged, as_json=as_json)
+        return refused("resolve", path, judged, as_json=as_json)
     resolved = judged.prepared.config
     directory = (out or Path(resolved.output.runs_dir or "runs")) / resolved.run.run_id
     try:
-        manifest = write_resolved(judged.prepared, directory, policy, now)
+        manifest = write_resolved(judged.prepared, directory, policy, instant(now))
     except OSError as error:
         raise CheckFailed(f"{error.filename or directory}: cannot be written: {error.strerror}") from None
     if as_json:
@@ -220,7 +222,7 @@ def resolve(
                 "path": str(directory),
                 "run_id": manifest.run_id,
                 "warnings": [*judged.warnings],
-                **_summary(judged),
+                **summary(judged),
                 "artifacts": [one.path for one in manifest.artifacts.entries],
             }
         )
@@ -230,7 +232,7 @@ def resolve(
     hashes = judged.prepared.hashes
     write_lines(
         [
-            f"{directory}: {_told(judged)}",
+            f"{directory}: {told(judged)}",
             f"  configuration  {hashes.config_sha256}",
             f"  plan           {hashes.plan_sha256}",
             f"  models         {hashes.model_catalog_sha256} ({hashes.model_catalog_version})",
@@ -240,7 +242,22 @@ def resolve(
     return 0
 
 
-def _path(named: Path | None, config: Path | None) -> Path:
+def begun() -> tuple[datetime, Callable[[], str]]:
+    """Return the time, and what gives a run that begins now its id."""
+    from moot.arbiter.resolving import run_id
+    from moot.clock.wall import utc_ns
+
+    now = datetime.fromtimestamp(utc_ns() / 1e9, UTC)
+    chance = os.urandom(3)  # noqa: TID251  # the id of a run derives from nothing
+    return now, lambda: run_id(now, chance)
+
+
+def path_of(named: Path | None, config: Path | None) -> Path:
+    """Return the file of a run, however it was named.
+
+    Raises:
+        CheckFailed: It was named twice.
+    """
     if named is not None and config is not None:
         raise CheckFailed(f"{named} and --config {config} name a file each: choose one of them")
     return named or config or CONFIG
@@ -253,13 +270,18 @@ def _named(path: Path) -> str:
     return "" if path == CONFIG else shlex.quote(str(path))
 
 
-def _policy(
+def policy_of(
     is_strict: bool,
     is_permissive: bool,
     is_free_allowed: bool,
     is_alias_allowed: bool,
     contract_failure: Literal["warn", "exclude", "fail"],
 ) -> Policy:
+    """Return what options allow.
+
+    Raises:
+        CheckFailed: They contradict each other.
+    """
     from moot.protocols.arbiter.generated import Policy
 
     if is_strict and is_permissive:
@@ -272,10 +294,22 @@ def _policy(
     )
 
 
-def _judged(
-    path: Path, folder: Path | None, policy: Policy, new_id: Callable[[], str]
+def judge(
+    path: Path,
+    folder: Path | None,
+    policy: Policy,
+    new_id: Callable[[], str],
+    change: Callable[[Configuration], Configuration] = lambda config: config,
 ) -> Judged | Sequence[str]:
-    """Return the run that a file asks for; else what is wrong with it."""
+    """Return the run that a file asks for; else what is wrong with it, a line each.
+
+    Args:
+        path: The file.
+        folder: A bank of the user's own.
+        policy: What is allowed.
+        new_id: Gives the run its id.
+        change: Puts options in the place of the file's values.
+    """
     from moot.arbiter.resolving import prepare
     from moot.config.arbiter.bank import load_bank
     from moot.config.arbiter.configuring import load_configuration, resolve
@@ -286,16 +320,17 @@ def _judged(
         return [f"{path}: there is no such file: moot arbiter init writes one"]
     try:
         bank: Bank = load_bank(folder)
-        resolved = resolve(load_configuration(path), bank, new_id(), str(path))
+        resolved = resolve(change(load_configuration(path)), bank, new_id(), str(path))
     except Faulty as error:
         return error.lines
     models = {one.slug: one for one in bank.catalog.models}
     if refused := refusals(resolved, models, policy):
         return [f"{path}: {line}" for line in refused]
-    return Judged(prepare(resolved, bank), policy, warnings(resolved, models))
+    return Judged(path, prepare(resolved, bank), policy, warnings(resolved, models))
 
 
-def _refused(word: str, path: Path, lines: Sequence[str], *, as_json: bool) -> int:
+def refused(word: str, path: Path, lines: Sequence[str], *, as_json: bool) -> int:
+    """Tell why a run cannot be carried out, and return the exit code."""
     if as_json:
         write_json({"valid": False, "path": str(path), "faults": [*lines], "warnings": []})
         return 1
@@ -304,7 +339,8 @@ def _refused(word: str, path: Path, lines: Sequence[str], *, as_json: bool) -> i
     return 1
 
 
-def _summary(judged: Judged) -> dict[str, Any]:
+def summary(judged: Judged) -> dict[str, Any]:
+    """Return what a run is, as data."""
     prepared = judged.prepared
     return {
         "question": prepared.config.question.text,
@@ -315,7 +351,8 @@ def _summary(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _told(judged: Judged) -> str:
+def told(judged: Judged) -> str:
+    """Return what a run is, in a line."""
     config = judged.prepared.config
     sampling = config.sampling
     parts = [plural(len(sampling.models), "model"), plural(len(sampling.personas), "persona")]

@@ -33,6 +33,7 @@ from moot.protocols.kernel.envelope import BOT, Actor, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import ADMIN, ORCHESTRATOR, REFEREE, TIMEKEEPER
 from moot.protocols.kernel.upcast import Opaque
+from moot.protocols.lab import messages as lab
 from moot.protocols.motion import messages as motion
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.panel import messages as panel
@@ -57,7 +58,7 @@ def _type_of(model):
 
 MODELS = {
     model.model_fields["type"].default: model
-    for module in (research, trading, officers, people, escalation, arena, panel, motion, calls)
+    for module in (research, trading, officers, people, escalation, arena, panel, motion, calls, lab)
     for model in vars(module).values()
     if isinstance(model, type) and issubclass(model, Message) and isinstance(_type_of(model), str)
 }

@@ -2,31 +2,30 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from moot.arbiter.certifying import Certifier, NothingToCertify
+from moot.arbiter.events import RunEnded
 from moot.arbiter.schemas import validator
 from moot.protocols.arbiter.certificate import closed_labels
-from moot.protocols.arbiter.generated import ParsedTrial, ResolvedConfiguration, ResolvedContract, Trial
+from moot.protocols.arbiter.generated import (
+    Certificate,
+    ParsedTrial,
+    ResolvedConfiguration,
+    ResolvedContract,
+    Trial,
+)
 from moot.statistics.shares import share_interval
-from tests.doubles.arbiter_configs import SHA, resolved
-
-
-def contract(decision: Any) -> dict[str, Any]:
-    return {
-        "id": "verdict",
-        "sha256": SHA,
-        "schema": {"type": "object", "properties": {"decision": decision}},
-        "embed_text_source": "rationale",
-    }
+from tests.doubles.arbiter_configs import resolved, verdict_contract
+from tests.doubles.arbiter_runs import Held, prepared
 
 
 def config(decision: Any) -> ResolvedConfiguration:
     found = resolved()
-    found["protocol"]["decision_contract"] = contract(decision)
+    found["protocol"]["decision_contract"] = verdict_contract(decision)
     return ResolvedConfiguration.from_json(json.dumps(found))
 
 
@@ -80,9 +79,9 @@ def test_text_that_broke_the_contract_is_no_decision_even_if_it_is_a_label() -> 
 
 def test_the_mode_is_certain_from_the_first_batch_that_suffices() -> None:
     run = counted(certifier(), ["yes"] * 8)
-    assert not run.is_certain
+    assert run.enough() is None
     counted(run, ["yes"] * 4, first=8)
-    assert run.is_certain
+    assert run.enough() == "certified after 12 trials: the most frequent outcome is yes (alpha 0.05)"
     counted(run, ["no"] * 40, first=12)
     found = run.certificate()
     assert found.mode is not None
@@ -149,7 +148,7 @@ def test_a_certificate_holds_against_its_schema(outcomes: list[str]) -> None:
     ],
 )
 def test_labels_are_the_texts_that_the_contract_lists(decision: Any, labels: tuple[str, ...]) -> None:
-    found = ResolvedContract.from_json(json.dumps(contract(decision)))
+    found = ResolvedContract.from_json(json.dumps(verdict_contract(decision)))
     assert closed_labels(found) == labels
 
 
@@ -157,3 +156,44 @@ def test_a_run_without_closed_labels_is_refused_by_a_line() -> None:
     assert closed_labels(None) == ()
     with pytest.raises(NothingToCertify, match="enum"):
         Certifier(config({"type": "string"}), 0.05)
+
+
+def answered(label: str) -> str:
+    return json.dumps({"decision": label})
+
+
+def held(
+    text: Callable[[int], str | None], stops: dict[float, int] | None = None
+) -> tuple[RunEnded, Certificate]:
+    """Carry out a run of at most 40 trials, four a batch, that may end when its mode is certain."""
+    run = prepared(labels=("yes", "no"), k_max=40, batch_size=4)
+    counting = Certifier(run.config, 0.05)
+    found = Held(run, text=text).hold(counting, enough=counting.enough, stops=stops)
+    return found.ended, counting.certificate()
+
+
+def test_a_run_ends_at_the_first_batch_after_which_its_mode_is_certain() -> None:
+    ended, found = held(lambda trial_id: answered("no" if trial_id == 5 else "yes"))
+    assert (ended.stop_reason, ended.incomplete, ended.k_attempted) == ("completed", False, 16)
+    assert ended.notes == "certified after 16 trials: the most frequent outcome is yes (alpha 0.05)"
+    assert found.trials == 16
+
+
+def test_a_run_whose_mode_never_is_certain_goes_on_to_its_end() -> None:
+    ended, found = held(lambda trial_id: answered("yes" if trial_id % 2 else "no"))
+    assert (ended.stop_reason, ended.notes, ended.k_attempted) == ("k_max_reached", None, 40)
+    assert found.mode is None
+
+
+def test_an_interrupt_outranks_what_is_certain() -> None:
+    # Two trials at once, each of a second: the third batch ends after 6 seconds.
+    ended, found = held(lambda trial_id: answered("yes"), stops={5.5: 1})
+    assert found.mode is not None
+    assert (ended.stop_reason, ended.incomplete, ended.notes) == ("user_interrupt", True, None)
+
+
+def test_an_answer_that_breaks_its_contract_is_no_decision() -> None:
+    _, found = held(lambda trial_id: answered("perhaps") if trial_id % 3 else None)
+    assert found.mode is not None
+    assert found.mode.label is None
+    assert [one.count for one in found.labels] == [0, 0]

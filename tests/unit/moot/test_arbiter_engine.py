@@ -13,10 +13,12 @@ import pytest
 from moot.arbiter.engine import Engine, RunFailed
 from moot.arbiter.events import BatchEnded, Event, RunEnded, RunStarted, TrialEnded
 from moot.arbiter.interrupt import Interrupt, Level
-from moot.arbiter.ports import Embedded
+from moot.arbiter.outcomes import Outcomes
+from moot.arbiter.ports import Embedded, NotBegun, RanTrial
 from moot.clock import Clock, VirtualClock
 from moot.protocols.arbiter.generated import Assignment
-from tests.doubles.arbiter_runs import START, Held, Scripted, policy, prepared
+from moot.protocols.arbiter.plan import PlannedTrial
+from tests.doubles.arbiter_runs import START, Held, Scripted, policy, prepared, trial
 
 
 def vector(*numbers: float) -> Embedded:
@@ -200,9 +202,52 @@ def test_answers_without_their_form_fail_a_run_only_when_its_policy_says_so(rule
     held = Held(prepared(k_max=4), text=texts.__getitem__).hold(contract_failure_policy=rule)
     assert held.error is None
     assert (held.ended.stop_reason, held.ended.incomplete) == (reason, rule == "fail")
-    assert held.ended.aggregates.incomplete is False
+    assert held.ended.aggregates.incomplete is held.ended.incomplete
     assert held.ended.notes == (
         "2 of 4 answers have not the form that was asked for" if rule == "fail" else None
+    )
+
+
+def test_an_answer_without_its_form_is_not_embedded_when_the_policy_excludes_it() -> None:
+    run = prepared(k_max=3)
+
+    def unparsed(planned: PlannedTrial) -> RanTrial:
+        text = ("yes", "no", " ")[planned.trial_id]
+        parsed = Outcomes(run.config, None, "live-v0").read(planned.trial_id, text)
+        if planned.trial_id == 1:
+            parsed = parsed._replace(line=parsed.line.model_copy(update={"parse_status": "fallback"}))
+        return RanTrial(trial(planned), parsed)
+
+    class Unparsed(Scripted):
+        async def run(self, planned: PlannedTrial) -> RanTrial:
+            return unparsed(planned)
+
+    held = Held(run)
+    held.scripted = Unparsed(run, held.clock)
+    held.hold(contract_failure_policy="exclude")
+    assert [one.embedding.skip_reason for one in held.trials] == [
+        None,
+        "contract_failure",
+        "empty_embed_text",
+    ]
+    assert (held.ended.stop_reason, held.ended.aggregates.k_eligible) == ("k_max_reached", 1)
+
+
+def test_a_trial_that_was_not_begun_is_none_of_the_run_and_the_end_says_why() -> None:
+    def before(trial_id: int) -> None:
+        if trial_id >= 2:
+            held.interrupt.raise_to(Level.GRACEFUL, "the budget is spent")
+            raise NotBegun("the budget is spent")
+
+    held = Held(prepared(k_max=8, batch_size=4, workers=3), before=before)
+    held.hold()
+    assert sorted(one.trial.trial_id for one in held.trials) == [0, 1]
+    assert [one.row.k_attempted for one in held.batches] == [2]
+    ended = held.ended
+    assert (ended.stop_reason, ended.incomplete, ended.notes) == (
+        "user_interrupt",
+        True,
+        "the budget is spent",
     )
 
 

@@ -47,18 +47,19 @@ def test_an_advisor_never_stops_a_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failed", "interrupted", "converged", "reason", "incomplete"),
+    ("failed", "interrupted", "converged", "settled", "reason", "incomplete"),
     [
-        (False, False, False, "k_max_reached", False),
-        (False, False, True, "converged", False),
-        (False, True, True, "user_interrupt", True),
-        (True, True, True, "error", True),
+        (False, False, False, False, "k_max_reached", False),
+        (False, False, False, True, "completed", False),
+        (False, False, True, True, "converged", False),
+        (False, True, True, True, "user_interrupt", True),
+        (True, True, True, True, "error", True),
     ],
 )
 def test_an_error_outranks_an_interrupt_which_outranks_convergence(
-    failed: bool, interrupted: bool, converged: bool, reason: str, incomplete: bool
+    failed: bool, interrupted: bool, converged: bool, settled: bool, reason: str, incomplete: bool
 ) -> None:
-    found = why_stopped(failed=failed, interrupted=interrupted, converged=converged)
+    found = why_stopped(failed=failed, interrupted=interrupted, converged=converged, settled=settled)
     assert (found, is_incomplete(found)) == (reason, incomplete)
 
 

@@ -7,6 +7,7 @@ from moot.protocols.kernel.catalogue import Channel, Matrix, Right, Viewers
 from moot.protocols.kernel.errors import Forbidden
 from moot.protocols.kernel.protocol import Protocol
 from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER, Seat
+from moot.protocols.lab import rights as lab
 from moot.protocols.research import rights as research
 from moot.protocols.research.seats import CRITIC
 from moot.protocols.rulebook import Rulebook, rulebook
@@ -121,6 +122,9 @@ CALL_RESERVED           bursar               #calls
 CALL_SETTLED            bursar               #calls
 CALL_REFUSED            bursar               #calls
 BUDGET_SET              admin                #admin
+EXPERIMENT_STARTED      lab                  #lab
+EXPERIMENT_BATCH        lab                  #lab
+EXPERIMENT_ENDED        lab                  #lab
 """
 EXPECTED = {
     (seat, channel, kind)
@@ -142,7 +146,7 @@ READS = {
     "critic": A | {"#motions"},
     **{
         key: set(CHANNEL_NAMES)
-        for key in ("orchestrator", "referee", "timekeeper", "liaison", "bursar", "admin")
+        for key in ("orchestrator", "referee", "timekeeper", "liaison", "bursar", "lab", "admin")
     },
     "viewer": set(CHANNEL_NAMES) - {"#calls"},
 }
@@ -154,6 +158,7 @@ ROWS = (
     *kernel.PEOPLES_RIGHTS,
     *escalation.RIGHTS,
     *calls.RIGHTS,
+    *lab.RIGHTS,
     *research.RIGHTS,
     *trading.RIGHTS,
     *(row for row in trading.ABROAD if row.type == "STRATEGY_MOVED"),

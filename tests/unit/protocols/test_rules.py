@@ -77,6 +77,7 @@ def test_openers_lead_to_their_kinds_of_case():
         "ARENA_TASK": "run",
         "PANEL_OPENED": "panel",
         "MOTION": "motion",
+        "EXPERIMENT_STARTED": "experiment",
     }
 
 

@@ -1,0 +1,263 @@
+"""`moot arbiter mock-run`, and what it has in common with `moot arbiter run`: options, folder, progress, outcome."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.arbiter.configuring import (
+    AllowAliased,
+    AllowFree,
+    BankOption,
+    ConfigArgument,
+    ConfigOption,
+    ContractFailure,
+    Judged,
+    Permissive,
+    Strict,
+    begun,
+    group,
+    judge,
+    path_of,
+    policy_of,
+    refused,
+)
+from moot.cli.errors import CheckFailed
+from moot.cli.output import say, write_json, write_lines
+from moot.cli.place import AsJson
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from moot.arbiter.artifacts import ArtifactWriter
+    from moot.arbiter.events import RunEnded
+    from moot.arbiter.interrupt import Interrupt
+    from moot.arbiter.launching import OpenPorts, Ports
+    from moot.clock import Clock
+    from moot.protocols.arbiter.generated import Configuration
+
+MOST_TRIALS = 100_000
+
+RunsOption = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Holds the folder of the run.", show_default="output.runs_dir"),
+]
+MaxTrials = Annotated[
+    int | None,
+    typer.Option("--max-trials", metavar="N", min=1, max=MOST_TRIALS, help="Trials, in place of k_max."),
+]
+BatchSize = Annotated[
+    int | None, typer.Option("--batch-size", metavar="N", min=1, help="Trials that are measured together.")
+]
+Workers = Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Trials at once.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Keep debug/embeddings.jsonl.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="No progress and no receipt; print the run's folder only.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A run that was carried out.
+
+    Attributes:
+        directory: Its folder.
+        writer: What kept it.
+        ended: How it ended.
+    """
+
+    directory: Path
+    writer: ArtifactWriter
+    ended: RunEnded
+
+
+@command(
+    "moot arbiter mock-run",
+    "moot arbiter mock-run debate.json --max-trials 200 --workers 4 --out runs",
+    "moot arbiter mock-run --json | jq -r .path",
+    within=group,
+    name="mock-run",
+)
+def mock_run(
+    named: ConfigArgument = None,
+    config: ConfigOption = None,
+    bank: BankOption = None,
+    out: RunsOption = None,
+    max_trials: MaxTrials = None,
+    batch_size: BatchSize = None,
+    workers: Workers = None,
+    is_debug: Debug = False,
+    is_quiet: Quiet = False,
+    is_strict: Strict = False,
+    is_permissive: Permissive = False,
+    is_free_allowed: AllowFree = False,
+    is_alias_allowed: AllowAliased = False,
+    contract_failure: ContractFailure = "warn",
+    as_json: AsJson = False,
+) -> int:
+    """Carry out a run without asking anybody: plan, parsing, measuring and files are those of a live run.
+
+    The answers are made up and equal for equal trials; they say nothing about any model. Ctrl-C lets the trials in
+    flight end, a second one cancels them; the run's folder is whole either way.
+    """
+    path = path_of(named, config)
+    policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
+    found = judge(path, bank, policy, begun()[1], changed(max_trials, batch_size, workers))
+    if not isinstance(found, Judged):
+        return refused("mock-run", path, found, as_json=as_json)
+    outcome = carry_out(
+        "mock-run", found, out, mock_ports(found), is_debug=is_debug, is_quiet=is_quiet or as_json
+    )
+    report(found, outcome, is_quiet=is_quiet, as_json=as_json)
+    return 0
+
+
+def changed(
+    max_trials: int | None, batch_size: int | None, workers: int | None
+) -> Callable[[Configuration], Configuration]:
+    """Return what puts options in the place of a file's values; None leaves one."""
+    options = {"k_max": max_trials, "batch_size": batch_size, "workers": workers}
+    given = {name: value for name, value in options.items() if value is not None}
+
+    def change(config: Configuration) -> Configuration:
+        return config.model_copy(update={"execution": config.execution.model_copy(update=given)})
+
+    return change
+
+
+def carry_out(
+    word: str,
+    judged: Judged,
+    out: Path | None,
+    open_ports: OpenPorts,
+    *,
+    is_debug: bool,
+    is_quiet: bool,
+    writer: ArtifactWriter | None = None,
+) -> Outcome:
+    """Carry out a run in a folder of its own, with a bar where somebody watches.
+
+    Args:
+        word: The command, for what is told on standard error.
+        judged: The run.
+        out: Holds its folder; None takes the file's.
+        open_ports: Whom it asks.
+        is_debug: Keep the working file of embeddings.
+        is_quiet: Show nothing.
+        writer: Keeps the run; None makes one.
+
+    Raises:
+        CheckFailed: The run ended as an error.
+    """
+    from moot.arbiter.artifacts import ArtifactWriter
+    from moot.arbiter.engine import RunFailed
+    from moot.arbiter.launching import launch
+    from moot.clock import RealClock
+
+    def warn(line: str) -> None:
+        say(f"moot arbiter {word}: {line}")
+
+    for line in judged.warnings:
+        warn(f"{judged.path}: {line}")
+    prepared = judged.prepared
+    directory = directory_of(judged, out)
+    is_watched = sys.stderr.isatty() and not is_quiet
+    writer = writer or ArtifactWriter(
+        directory, warn, is_debug=is_debug, has_log=is_watched, write_receipt=_receipt_writer()
+    )
+    with ExitStack() as exits:
+        watchers = []
+        if is_watched:
+            from moot.cli.arbiter.progress import RunProgress
+
+            watchers.append(exits.enter_context(RunProgress()))
+        try:
+            ended = launch(prepared, judged.policy, writer, RealClock(), open_ports, warn, watchers)
+        except RunFailed as error:
+            where = f"; {directory} holds what there is" if writer.manifest is not None else ""
+            raise CheckFailed(f"{error}{where}") from error
+    return Outcome(directory, writer, ended)
+
+
+def directory_of(judged: Judged, out: Path | None) -> Path:
+    """Return the folder of a run, which need not be there yet."""
+    config = judged.prepared.config
+    return (out or Path(config.output.runs_dir or "runs")) / config.run.run_id
+
+
+def report(judged: Judged, outcome: Outcome, *, is_quiet: bool, as_json: bool) -> None:
+    """Print how a run ended."""
+    manifest = outcome.writer.manifest
+    assert manifest is not None
+    if as_json:
+        write_json(
+            {
+                "path": str(outcome.directory),
+                "run_id": manifest.run_id,
+                "stop_reason": manifest.stop_reason,
+                "incomplete": manifest.incomplete,
+                "notes": manifest.notes,
+                "k_planned": manifest.k_planned,
+                "k_attempted": manifest.k_attempted,
+                "k_eligible": manifest.k_eligible,
+                "aggregates": outcome.ended.aggregates.as_json(),
+                "usage": manifest.usage.as_json() if manifest.usage is not None else None,
+                **judged.prepared.hashes.as_json(),
+                "policy": judged.policy.as_json(),
+                "warnings": [*judged.warnings],
+                "artifacts": [one.path for one in manifest.artifacts.entries],
+            }
+        )
+    elif is_quiet:
+        write_lines([str(outcome.directory)])
+    else:
+        write_lines([*outcome.writer.receipt, f"Next: moot arbiter report {outcome.directory}"])
+
+
+def mock_ports(judged: Judged) -> OpenPorts:
+    """Return whom a mock run asks: nobody.
+
+    Raises:
+        CheckFailed: ARBITER_MOCK_DELAY_MS is no number of milliseconds.
+    """
+    config = judged.prepared.config
+    delay = _delay()
+    is_mute = os.environ.get("ARBITER_MOCK_EMPTY_EMBED") == "1"
+
+    @asynccontextmanager
+    async def open_ports(clock: Clock, interrupt: Interrupt) -> AsyncIterator[Ports]:
+        from moot.arbiter.launching import Ports
+        from moot.arbiter.mocking import MockEmbedder, MockRunner
+        from moot.arbiter.outcomes import Outcomes
+        from moot.config.arbiter.judging import judge_of
+
+        outcomes = Outcomes(config, judge_of(config.protocol.decision_contract), "mock-v0")
+        runner = MockRunner(outcomes, clock, delay=delay, is_mute=is_mute)
+        yield Ports(runner, MockEmbedder(config.run.seed))
+
+    return open_ports
+
+
+def _delay() -> timedelta:
+    given = os.environ.get("ARBITER_MOCK_DELAY_MS", "0")
+    if not given.isdecimal() or int(given) > 3_600_000:
+        raise CheckFailed(f"ARBITER_MOCK_DELAY_MS is {given!r}: give whole milliseconds, at most an hour")
+    return timedelta(milliseconds=int(given))
+
+
+def _receipt_writer() -> Callable[[Path, str], None]:
+    from moot.arbiter.files import write_text
+
+    def refuse(path: Path, text: str) -> None:
+        raise OSError(0, "ARBITER_RECEIPT_FAIL is set", str(path))
+
+    return refuse if os.environ.get("ARBITER_RECEIPT_FAIL") == "1" else write_text
