@@ -11,8 +11,9 @@ from typing import Any
 import jsonschema
 import pytest
 from pydantic import TypeAdapter, ValidationError
+from referencing import Registry, Resource
 
-from moot.arbiter.schemas import names, schema, validator
+from moot.arbiter.schemas import SUFFIX, names, schema, validator
 from tests.doubles.arbiter_configs import config, resolved
 from tests.doubles.arbiter_schemas import SCHEMAS
 
@@ -33,6 +34,18 @@ def test_a_schema_allows_its_examples_and_its_model_gives_them_back(name: str) -
         validator(name).validate(example)
         read = model.validate_json(json.dumps(example))
         assert json.loads(read.model_dump_json()) == read.as_json() == example
+
+
+def test_a_validator_of_ones_own_follows_the_references() -> None:
+    known = Registry().with_resources(
+        (f"{one}{SUFFIX}", Resource.from_contents(schema(one))) for one in names()
+    )
+    for name in SCHEMAS:
+        own = jsonschema.Draft202012Validator(schema(name), registry=known)
+        for number, example in enumerate(schema(name)["examples"]):
+            own.validate(example)
+            for value in random.Random(f"{name}{number}").sample(list(mutations(example)), 5):
+                assert own.is_valid(value) is validator(name).is_valid(value), value
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
