@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from moot.memory.bodies import Bodies, InMemoryBodies
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile
 from moot.model_start import ModelSeats, check_prices, client_of, find_out
 from moot.protocols.calls.exhaustion import Exhaustion
+from moot.protocols.calls.ledger import is_wanted
 from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.seats import Seat
 
@@ -90,13 +92,10 @@ class ModelService:
         """
         self._host, docket = host, host.docket
 
-        def is_owed(obligation_id: str, attempt: int) -> bool:
-            return obligation_id in docket.open and docket.attempts.get(obligation_id, 0) == attempt
-
         self._bursar = Bursar(
             ledger=docket.context.fold_named("ledger"),
             publish=host.publish,
-            is_owed=is_owed,
+            is_owed=partial(is_wanted, docket),
             clock=self._clock,
             bodies=self.bodies,
             transport=self._transport,
@@ -173,13 +172,13 @@ async def model_service(
         async with AsyncExitStack() as exits:
             io = await exits.enter_async_context(IoThread(clock, name="models"))
             for client in clients.values():
-                exits.push_async_callback(_closed, client, clock, io)
+                exits.push_async_callback(closed, client, clock, io)
             models = life.models if life is not None else await find_out(seats, clients, clock, io)
             transport: Transport = LiveModels(
                 {name: (client, models[name].rung) for name, client in clients.items()},
                 spawn=io.spawn,
                 bodies=bodies,
-                synced=synced or _at_once,
+                synced=synced or at_once,
                 waits_for_room=clock.kind != "virtual",
             )
             if life is not None:
@@ -191,11 +190,13 @@ async def model_service(
             yield calls
 
 
-async def _closed(client: ModelClient, clock: Clock, io: IoThread) -> None:
+async def closed(client: ModelClient, clock: Clock, io: IoThread) -> None:
+    """Close a client where its sockets are."""
     await clock.from_thread(io.spawn(client.close))
 
 
-def _at_once(_seq: int) -> Future[None]:
+def at_once(_seq: int) -> Future[None]:
+    """Return what is done: whatever is published is durable."""
     done: Future[None] = Future()
     done.set_result(None)
     return done

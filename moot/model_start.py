@@ -78,15 +78,21 @@ def check_prices(models: Mapping[str, ModelSettings], budget: BudgetSettings, no
             )
 
 
-def client_of(name: str, given: ModelSettings) -> ModelClient:
-    """Return the client of a model.
+def client_of(name: str, given: ModelSettings, *, tries_again: bool = True) -> ModelClient:
+    """Return the client of a model; `tries_again` as it takes it.
 
     Raises:
         UnusableModel: Its key or a package is missing.
     """
     try:
         key = key_of(name, given)
-        return ModelClient(given, key, rng=Random(monotonic_ns()), now_s=lambda: monotonic_ns() / 1e9)
+        return ModelClient(
+            given,
+            key,
+            rng=Random(monotonic_ns()),
+            now_s=lambda: monotonic_ns() / 1e9,
+            tries_again=tries_again,
+        )
     except NoKey as exc:
         raise UnusableModel(str(exc)) from None
     except NoPackage as exc:

@@ -170,13 +170,14 @@ class Ledger(Fold):
         asked = Asked(call.most, body.seat, body.case)
         lack = self.books.lack(asked, env.sent_at)
         owed = docket.open.get(body.obligation)
-        is_owed = owed is not None and docket.attempts.get(body.obligation, 0) == body.attempt
         if owed is not None and (owed.seat, owed.case_id) != (body.seat, body.case):
             raise OfficerFault(f"{owed.id} is owed by {owed.seat} in {owed.case_id}", seq=env.seq)
+        if owed is None and body.obligation in docket.cases and body.case != body.obligation:
+            raise OfficerFault(f"the call is about the case {body.obligation}", seq=env.seq)
         if type(body) is CallRefused:
             self.lack = lack
             fx.superseded = lack is None
-        elif lack is not None or not is_owed:
+        elif lack is not None or not is_wanted(docket, body.obligation, body.attempt):
             fx.superseded = True
         else:
             call.places = asked.places(env.sent_at)
@@ -200,7 +201,8 @@ class Ledger(Fold):
         if today == self._day and len(self._asked) < self._kept + _PRUNED:
             return
         under_way = {call.asked.obligation for call in self.open.values()}
-        for obligation in [o for o in self._asked if o not in docket.open and o not in under_way]:
+        kept = docket.open.keys() | docket.cases.keys() | under_way
+        for obligation in self._asked.keys() - kept:
             del self._asked[obligation]
         held = self.books.held
         for place in [*self.books.booked]:
@@ -208,6 +210,18 @@ class Ledger(Fold):
             if place.scope in ("day", "case") and is_over and place not in held:
                 self.books.forget(place)
         self._day, self._kept = today, len(self._asked)
+
+
+def is_wanted(docket: Docket, obligation: str, attempt: int) -> bool:
+    """Say whether the answer of a call is of use.
+
+    Args:
+        docket: What is owed.
+        obligation: What its seat owes; or a case, for which it is made as a whole: the trials of an experiment.
+        attempt: Answers to it that broke a rule so far.
+    """
+    is_there = obligation in docket.open or obligation in docket.cases
+    return is_there and docket.attempts.get(obligation, 0) == attempt
 
 
 def check_budget(env: Envelope, _context: RuleContext) -> None:

@@ -40,7 +40,7 @@ class _Asked(Message):
         call_id: Obligation, attempt, turn and try.
         seat: Whose mind asks.
         case: The case that it is about.
-        obligation: What the seat owes.
+        obligation: What the seat owes; or the case, for calls that an experiment makes as a whole.
         attempt: Answers to it that broke a rule so far.
         turn: Counts the calls of one answer, from 1.
         try_: Counts what was asked for in this turn, from 1.

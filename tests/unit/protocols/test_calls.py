@@ -9,6 +9,7 @@ from moot.protocols.calls.call import reserved_key
 from moot.protocols.calls.messages import CallReserved
 from moot.protocols.calls.usage import Usage
 from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.motion.messages import Motion
 from tests.doubles.call_table import SHA, CallTable
@@ -148,6 +149,21 @@ def test_what_came_too_late_for_its_obligation_is_superseded() -> None:
     table.bursar(body, reserved_key(body.call_id))
     assert table.effects[-1].superseded
     assert table.booked("society") == 0
+
+
+def test_a_call_may_be_made_for_a_case_as_a_whole_while_it_is_open() -> None:
+    table = CallTable()
+    of_case = {"obligation": table.motion_id, "attempt": 0}
+    first = table.reserve(**of_case, turn=37_201)
+    assert not table.effects[-1].superseded
+    table.settle(first.body.call_id)
+    assert table.booked("case", table.motion_id) == 300
+    with pytest.raises(OfficerFault, match=f"the call is about the case {table.motion_id}"):
+        table.reserve(**of_case, turn=37_202, case=None)
+    late = CallReserved(**table.asked(**of_case, turn=37_203), request_sha256=SHA)
+    table.say(ADMIN, Stop(scope=table.motion_id, why="enough"), channel="#admin")
+    table.bursar(late, reserved_key(late.call_id))
+    assert table.effects[-1].superseded, "nobody wants the answer of a call about a case that has ended"
 
 
 def test_a_call_for_an_attempt_that_is_over_is_superseded() -> None:
