@@ -83,7 +83,7 @@ class PlatformFile:
     """The platform's memory."""
 
     def __init__(self, path: Path | str) -> None:
-        self.db = sqlite3.connect(path, isolation_level=None, timeout=10, check_same_thread=False)
+        self.db = sqlite3.connect(path, isolation_level=None, timeout=60, check_same_thread=False)
         self.db.execute("PRAGMA journal_mode = WAL")
         self.db.execute("PRAGMA synchronous = OFF")
         self.db.executescript(SCHEMA)

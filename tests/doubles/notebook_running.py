@@ -45,7 +45,7 @@ def servers():
     return psutil.Process().children(recursive=True)
 
 
-def until_all_are_gone(within_s=5.0):
+def until_all_are_gone(within_s=60.0):
     """Wait until no process of ours runs, without taking its exit status from whoever waits for it."""
     end = time.monotonic() + within_s
     while any(is_running(server) for server in servers()):

@@ -153,14 +153,16 @@ async def test_a_console_starts_in_a_crowd_with_few_file_descriptors(tmp_path: P
                 except (aiohttp.ClientError, TimeoutError, OSError):
                     return False
 
-            for _ in range(100):
-                if await lives():
-                    break
-                await asyncio.sleep(0.5)
-            answers = [await lives() for _ in range(5)]
+            answers = 0
+            # A stranger may have to make room for others, before it has been heard too, and comes again.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(200):
+                    while answers < 6:
+                        answers += await lives()
+                        await asyncio.sleep(0.2)
             stop.set()
             await pressing
-    assert all(answers)
+    assert answers == 6
     logs = [(tmp_path / "data" / name) for name in ("gateway.log", "moot.log")]
     said = "".join(log.read_text() for log in logs if log.exists())
     assert "gateway ended" not in said and "Too many open files" not in said

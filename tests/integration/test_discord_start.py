@@ -95,7 +95,7 @@ def test_a_gateway_that_hangs_up_before_hello_again_and_again_ends_the_connectio
             server._gateway.hangs_up_first = 1_000
             server.close_gateway(4000)
             with pytest.raises(SurfaceDown, match="hangs up as soon as it is reached"):
-                await asyncio.wait_for(watching, 20)
+                await asyncio.wait_for(watching, 60)
             return 1_000 - server._gateway.hangs_up_first
 
     assert asyncio.run(main()) <= 10

@@ -78,7 +78,7 @@ def test_k3_a_paused_society_that_is_fenced_out_ends_and_so_does_its_page(tmp_pa
         done("pause", place)
         fence_out(place)
         complaint(process)
-        wait_for(lambda: not any(map(is_alive, gateways)), s=10)
+        wait_for(lambda: not any(map(is_alive, gateways)))
 
 
 def test_k3_a_second_society_lives_on_where_the_first_was_fenced_out(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_k3_a_second_society_lives_on_where_the_first_was_fenced_out(tmp_path: P
         (place / "lock").unlink()
         with up(place, "--speed", 60) as second:
             complaint(first)
-            wait_for(lambda: is_listening(place), second, s=10)
+            wait_for(lambda: is_listening(place), second)
             done("post", place, "bridge", "who is there?")
             wait_for(lambda: data("status", place)["queued"] == 0, second)
             second.send_signal(signal.SIGINT)

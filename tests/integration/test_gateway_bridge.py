@@ -217,11 +217,11 @@ def test_a_bridge_whose_bus_cannot_be_read_goes_on_where_it_was_when_it_can():
             bridge = BusBridge(bus, io_loop)
             feeding = asyncio.create_task(keep_feeding(bridge, pause))
             await say(bus, 20)
-            lines = await asyncio.wait_for(on(io_loop, read(bridge, 0, 20)), 20)
+            lines = await asyncio.wait_for(on(io_loop, read(bridge, 0, 20)), 60)
             assert [*lines] == [envelope.line async for envelope in bus.read(1, 20)]
             assert begun == [0, 3, 6, 9] and len(pauses) == 3
             await bus.close()
-            await asyncio.wait_for(feeding, 20)
+            await asyncio.wait_for(feeding, 60)
 
     with structlog.testing.capture_logs() as said:
         asyncio.run(main())

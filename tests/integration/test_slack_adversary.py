@@ -81,7 +81,7 @@ def test_what_is_taken_away_while_it_runs_ends_watch_with_what_to_do(server, tro
                 await surface.post(posting(SmallLog()))
             assert not caught.value.maybe_posted
             with pytest.raises(SurfaceConfigError) as told:
-                await asyncio.wait_for(watching, 20)
+                await asyncio.wait_for(watching, 60)
             return one_line(told.value)
 
     assert ("chat:write" if trouble == "scope" else "revoked") in asyncio.run(scene())

@@ -160,7 +160,7 @@ def test_what_was_said_while_the_connection_was_lost_is_handed_in(server, how, i
             server.person_writes("ana", "a-arena", "meanwhile")
             await until(lambda: server.opened >= 2 and server.connections, within_s=50)
             server.person_writes("ana", "a-arena", "afterwards")
-            await until(lambda: len(society.acts) >= 2, within_s=20)
+            await until(lambda: len(society.acts) >= 2, within_s=50)
             server.settle()
             return sorted(society.texts)
 
@@ -285,7 +285,7 @@ def test_people_whose_names_slack_will_not_say_hold_up_nobody(server):
             for n in range(12):
                 server.person_writes(f"guest{n}", "a-arena", "hello")
             click = server.person_clicks("ana", message, "Acknowledge")
-            await until(lambda: server.replies(click), within_s=10)
+            await until(lambda: server.replies(click), within_s=50)
             return [act.kind for act in society.acts]
 
     assert "ack" in asyncio.run(scene())

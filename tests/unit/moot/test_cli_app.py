@@ -300,7 +300,7 @@ def test_ctrl_c_ends_a_follower_quietly(tmp_path: Path) -> None:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(2)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
 
     assert (process.returncode, errors) == (130, "")
 

@@ -150,7 +150,7 @@ def test_a_backup_is_of_one_moment_while_the_log_grows(tmp_path: Path) -> None:
 
 
 def grow(place: Path, envelopes: list[object], stop: threading.Event) -> None:
-    with closing(sqlite3.connect(place / "log.sqlite", timeout=10)) as db:
+    with closing(sqlite3.connect(place / "log.sqlite", timeout=60)) as db:
         for e in envelopes:
             stop.wait(0.1)
             row = (e.seq, e.id, e.json, bytes.fromhex(e.hash))  # type: ignore[attr-defined]

@@ -116,7 +116,7 @@ def test_a_post_to_a_stopped_society_is_queued_and_logged_by_the_next(tmp_path: 
 def wait_for(condition: Any) -> None:
     import time
 
-    for _ in range(100):
+    for _ in range(1_200):
         if condition():
             return
         time.sleep(0.05)

@@ -162,7 +162,7 @@ def test_a_request_that_a_starting_society_drops_is_made_again(path: Path) -> No
 
     async def main() -> Any:
         with Lease.acquire(path.parent):
-            asking = asyncio.create_task(in_thread(path, "speed", 2.0, "ann", wait_s=5.0))
+            asking = asyncio.create_task(in_thread(path, "speed", 2.0, "ann", wait_s=60.0))
             await asyncio.sleep(0.3)
             async with ControlPump(path, handle):
                 return await asking
