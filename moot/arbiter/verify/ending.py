@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from moot.arbiter.verify.certificate import CERTIFICATE
 from moot.arbiter.verify.comparing import differences, instant
 from moot.arbiter.verify.measures import TRACE
 from moot.arbiter.verify.planning import MANIFEST
@@ -39,6 +40,9 @@ def check_ending(files: Files, findings: Findings) -> None:
             **{name: last.get(name) for name in (*OF_NOVELTY, *OF_CLUSTERS)},
             "incomplete": manifest["incomplete"],
         }
+        if _fails_by_policy(manifest, files):
+            # All was measured; it is the policy that does not take the answers.
+            del expected["incomplete"]
         for one in differences(expected, {name: found[name] for name in expected}):
             findings.fail("ending", AGGREGATES, f"{one.why} by the last batch", field=one.field)
 
@@ -101,9 +105,12 @@ def _reasons(manifest: Mapping[str, Any], rows: list[Line], files: Files) -> Ite
             yield "stop_reason", "of a run that was resolved only is completed, without trials"
         return
     has_converged = bool(rows) and rows[-1].value["stop"]["should_stop"]
-    broken = [line for line in files.lines.get(PARSED, ()) if line.value["parse_status"] != "success"]
-    if reason == "completed":
-        yield "stop_reason", "is completed, which is said of no run with trials"
+    is_settled = (files.documents.get(CERTIFICATE) or {}).get("mode") is not None
+    if reason == "completed" and (has_converged or not is_settled or "notes" not in manifest):
+        yield (
+            "stop_reason",
+            f"is completed, which a run is that was to certify a mode, and {CERTIFICATE} has none",
+        )
     elif reason == "converged" and not has_converged:
         yield "stop_reason", "is converged, and the last batch does not say so"
     elif reason == "k_max_reached" and has_converged:
@@ -112,8 +119,11 @@ def _reasons(manifest: Mapping[str, Any], rows: list[Line], files: Files) -> Ite
         yield "stop_reason", f"is k_max_reached after {attempted} of {planned} trials"
     if reason == "error" and "notes" not in manifest:
         yield "notes", "is missing: an error says what it was"
-    if manifest["policy"]["contract_failure_policy"] == "fail" and broken and reason != "error":
-        yield (
-            "stop_reason",
-            f"is {reason}, though {len(broken)} answers broke their form and the policy is fail",
-        )
+    if _fails_by_policy(manifest, files) and reason != "error":
+        yield "stop_reason", f"is {reason}, though answers broke their form and the policy is fail"
+
+
+def _fails_by_policy(manifest: Mapping[str, Any], files: Files) -> bool:
+    return manifest["policy"]["contract_failure_policy"] == "fail" and any(
+        line.value["parse_status"] != "success" for line in files.lines.get(PARSED, ())
+    )

@@ -11,12 +11,12 @@ from moot.arbiter.verify.ending import AGGREGATES
 from moot.arbiter.verify.measures import ASSIGNMENTS, STATE, TRACE
 from moot.arbiter.verify.planning import CONFIG, MANIFEST, PLAN
 from moot.arbiter.verify.reading import Files
+from moot.arbiter.verify.receipt import RECEIPT
 from moot.arbiter.verify.report import Findings
 from moot.arbiter.verify.trials import PARSED, TRIALS
 from moot.protocols.arbiter.generated import ResolvedConfiguration
 
 ALWAYS: Final = (CONFIG, MANIFEST, PLAN, TRIALS, PARSED, TRACE, PROVENANCE, AGGREGATES)
-RECEIPT: Final = "receipt.txt"
 
 LEDGER: Final = "ledger"
 """The folder of a live run's calls; `moot verify` judges it."""

@@ -20,6 +20,7 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "embeddings.provenance.json": "embeddings.provenance",
     "aggregates.json": "aggregates",
     "clusters/online.state.json": "online.state",
+    "certificate.json": "certificate",
 }
 """Files that hold one record each, and the schema of it."""
 

@@ -19,6 +19,7 @@ CheckName = Literal[
     "embeddings",
     "measures",
     "clusters",
+    "certificate",
     "ending",
     "usage",
 ]

@@ -15,7 +15,7 @@ from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import CheckName, Findings
 from moot.protocols.arbiter.contract import Judge
 from moot.protocols.arbiter.generated import ResolvedConfiguration, ResolvedContract
-from moot.protocols.arbiter.parsing import Parsed, not_answered, parse_contract, parse_debate, parse_plain
+from moot.protocols.arbiter.parsing import not_answered, parse_contract, parse_debate, parse_plain
 
 TRIALS: Final = "trials.jsonl"
 PARSED: Final = "parsed.jsonl"
@@ -25,6 +25,9 @@ PLAIN: Final = ("mock-v0", "live-v0")
 
 UNTOLD: Final = frozenset({"parse_error.message", "trace_summary"})
 """Words beside what was read; nothing rests on them."""
+
+MOCK: Final = {"mock": True}
+"""What stands for the request of a call that nobody made."""
 
 TURNS: Final = ("proposer", "critic", "proposer")
 """Who speaks in the turns of a debate."""
@@ -38,7 +41,7 @@ def check_trials(files: Files, config: ResolvedConfiguration, findings: Findings
     findings.made("trials", f"{len(trials):,} trials of {len(planned):,} ran as planned, batch after batch")
     plan = {line.value["trial_id"]: line.value for line in planned}
     _once_each(TRIALS, trials, findings)
-    _batch_after_batch(TRIALS, trials, config.execution.batch_size, findings)
+    _batch_after_batch(trials, config.execution.batch_size, findings)
     for line in trials:
         expected = plan.get(line.value["trial_id"])
         if expected is None:
@@ -51,6 +54,11 @@ def check_trials(files: Files, config: ResolvedConfiguration, findings: Findings
             findings.fail("trials", TRIALS, why, line=line.number, field=field)
     _check_times(files, trials, findings)
     manifest = files.documents.get(MANIFEST)
+    ran = {line.value["trial_id"] for line in trials}
+    left_out = next((n for n in range(len(ran)) if n not in ran), None)
+    if left_out is not None and (manifest is None or manifest["stop_reason"] != "error"):
+        # They begin in order; only an error may lose one.
+        findings.fail("trials", TRIALS, f"lacks trial {left_out}, and has later ones")
     if manifest is not None and manifest["k_attempted"] != len(trials):
         findings.fail(
             "trials",
@@ -76,14 +84,31 @@ def check_texts(files: Files, config: ResolvedConfiguration, findings: Findings)
     if contract is not None and judge is None:
         findings.fail("texts", CONFIG, "is no JSON Schema", field="protocol.decision_contract.schema")
         return
-    plain = next((one for line in parsed if (one := line.value["parser_version"]) in PLAIN), PLAIN[0])
+    ignoring = UNTOLD
+    if is_mock(files) and not any("embed_text" in line.value for line in parsed):
+        # As ARBITER_MOCK_EMPTY_EMBED asks for.
+        ignoring |= {"embed_text"}
     for line in parsed:
         trial = by_id.get(line.value["trial_id"])
         if trial is None:
             continue
-        expected = _read(trial, config, judge, plain).line.as_json()
-        for one in differences(expected, line.value, ignoring=UNTOLD):
+        expected = _read(trial, config, judge, line.value["parser_version"])
+        for one in differences(expected, line.value, ignoring=ignoring):
             findings.fail("texts", PARSED, f"{one.why} by {TRIALS}", line=line.number, field=one.field)
+    plain = {
+        one for line in parsed if (one := line.value["parser_version"]) in PLAIN and "outcome" in line.value
+    }
+    if len(plain) > 1:
+        findings.fail("texts", PARSED, "has lines of a mock run and of a live one", field="parser_version")
+
+
+def is_mock(files: Files) -> bool:
+    """Say whether no trial of a run asked a model."""
+    for line in files.lines.get(TRIALS, ()):
+        asked = (line.value, *line.value.get("calls", ()))
+        if any(one.get("request_payload", MOCK) != MOCK for one in asked):
+            return False
+    return True
 
 
 def contract_judge(contract: ResolvedContract) -> Judge | None:
@@ -106,21 +131,30 @@ def final_text(trial: Mapping[str, Any]) -> str | None:
     return trial.get("raw_assistant_text", "") if trial["status"] == "success" else None
 
 
-def _read(trial: Mapping[str, Any], config: ResolvedConfiguration, judge: Judge | None, plain: Any) -> Parsed:
-    """Read the final text of a trial as the spec says."""
+def _read(
+    trial: Mapping[str, Any], config: ResolvedConfiguration, judge: Judge | None, version: str
+) -> dict[str, Any]:
+    """Read the final text of a trial as the spec says.
+
+    Args:
+        version: What the line that is there names; of an independent trial without a contract it is believed.
+    """
     trial_id, text = trial["trial_id"], final_text(trial)
-    is_debate = config.protocol.type == "debate_v1"
+    contract, is_debate = config.protocol.decision_contract, config.protocol.type == "debate_v1"
     most = config.measurement.embedding_max_chars
+    plain: Any = version if version in PLAIN else PLAIN[-1]
     if text is None:
-        return not_answered(trial_id, "debate-v1" if is_debate else plain)
-    if config.protocol.decision_contract is not None and judge is not None:
-        version: Any = "debate-v1" if is_debate else "independent-v1"
-        return parse_contract(
-            trial_id, text, config.protocol.decision_contract, judge, version, max_chars=most
-        )
+        return not_answered(trial_id, "debate-v1" if is_debate else plain).line.as_json()
+    if contract is not None and judge is not None:
+        held: Any = "debate-v1" if is_debate else "independent-v1"
+        return parse_contract(trial_id, text, contract, judge, held, max_chars=most).line.as_json()
     if is_debate:
-        return parse_debate(trial_id, text, max_chars=most)
-    return parse_plain(trial_id, text, plain, max_chars=most)
+        return parse_debate(trial_id, text, max_chars=most).line.as_json()
+    found = parse_plain(trial_id, text, plain, max_chars=most).line.as_json()
+    if plain == "mock-v0" and "outcome" in found:
+        # The mock's answer ends its line; what it decides does not.
+        found["outcome"] = found["outcome"].rstrip("\n")
+    return found
 
 
 def _once_each(file: str, lines: Sequence[Line], findings: Findings) -> None:
@@ -132,19 +166,15 @@ def _once_each(file: str, lines: Sequence[Line], findings: Findings) -> None:
         seen.add(trial_id)
 
 
-def _batch_after_batch(file: str, lines: Sequence[Line], size: int, findings: Findings) -> None:
-    """No trial begins before the batch before it ended, and trials begin in order, so none is left out."""
+def _batch_after_batch(lines: Sequence[Line], size: int, findings: Findings) -> None:
+    """No trial begins before the batch before it ended."""
     last = 0
     for line in lines:
         batch = line.value["trial_id"] // size
         if batch < last:
             why = f"of batch {batch} ended after one of batch {last}"
-            findings.fail("trials", file, why, line=line.number, field="trial_id")
+            findings.fail("trials", TRIALS, why, line=line.number, field="trial_id")
         last = max(last, batch)
-    ran = {line.value["trial_id"] for line in lines}
-    left_out = [n for n in range(len(ran)) if n not in ran]
-    if left_out:
-        findings.fail("trials", file, f"lacks trial {left_out[0]}, and has later ones")
 
 
 def _check_times(files: Files, trials: Sequence[Line], findings: Findings) -> None:

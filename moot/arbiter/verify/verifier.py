@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from moot.arbiter.verify.asking import check_asking
+from moot.arbiter.verify.certificate import check_certificate
 from moot.arbiter.verify.embeddings import check_embeddings
 from moot.arbiter.verify.ending import AGGREGATES, check_ending, check_usage
 from moot.arbiter.verify.listing import check_files, count_vectors
 from moot.arbiter.verify.measures import check_measures
 from moot.arbiter.verify.planning import CONFIG, MANIFEST, check_configuration, check_plan
 from moot.arbiter.verify.reading import Files, version_of
+from moot.arbiter.verify.receipt import check_receipt
 from moot.arbiter.verify.report import Findings, Report
 from moot.arbiter.verify.trials import check_texts, check_trials
 from moot.protocols.arbiter.record import SCHEMA_VERSION
@@ -34,12 +37,15 @@ def verify_run(folder: Path) -> Report:
     if config is not None:
         check_plan(files, config, findings)
         check_trials(files, config, findings)
+        check_asking(files, config, findings)
         check_texts(files, config, findings)
         vectors = check_embeddings(files, config, findings)
         count_vectors(files, vectors)
         if vectors is not None and not findings.failed("trials", "embeddings"):
             check_measures(files, config, vectors, findings)
+        check_certificate(files, config, findings)
     check_ending(files, findings)
+    check_receipt(files, findings)
     check_usage(files, findings)
     check_files(files, config, findings)
     return findings.report(str(folder), run_id)
