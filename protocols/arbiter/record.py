@@ -43,6 +43,23 @@ def _may_be_absent(field: Any) -> None:
         given["schema"] = core_schema.json_or_python_schema(inner, value)
 
 
+def _write_whole_numbers(part: Any) -> None:
+    """Have 1 written for 1.0, so that a hash of what is read is the same in any language."""
+    if isinstance(part, list):
+        for one in part:
+            _write_whole_numbers(one)
+    elif isinstance(part, dict) and part.get("type") == "float":
+        part["serialization"] = _AS_WHOLE
+    elif isinstance(part, dict) and part.get("type") in _HOLDERS:
+        for one in part.values():
+            _write_whole_numbers(one)
+
+
+def _whole(value: float) -> float:
+    whole = int(value)
+    return whole if whole == value else value
+
+
 def _not_null(value: object) -> object:
     if value is None:
         raise PydanticCustomError("null", "null is no value: leave it out")
@@ -50,6 +67,8 @@ def _not_null(value: object) -> object:
 
 
 _NOT_NULL: Final = core_schema.no_info_after_validator_function(_not_null, core_schema.any_schema())
+_AS_WHOLE: Final = core_schema.plain_serializer_function_ser_schema(_whole, when_used="json")
+_HOLDERS: Final = ("model-field", "default", "json-or-python", "nullable", "union", "tuple")
 _IS_NONE: Final = partial(is_, None)
 
 
@@ -77,6 +96,7 @@ class Record(BaseModel):
         schema = handler(source)
         for field in _fields(schema, handler).values():
             _may_be_absent(field)
+            _write_whole_numbers(field)
         told = cls.model_config.get("json_schema_extra")
         rules = tuple(conditions(told)) if isinstance(told, dict) else ()
         return (

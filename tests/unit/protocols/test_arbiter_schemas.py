@@ -32,8 +32,9 @@ def test_a_schema_allows_its_examples_and_its_model_gives_them_back(name: str) -
     model = TypeAdapter(SCHEMAS[name])
     for example in schema(name)["examples"]:
         validator(name).validate(example)
-        read = model.validate_json(json.dumps(example))
-        assert json.loads(read.model_dump_json()) == read.as_json() == example
+        text = json.dumps(example)
+        read = model.validate_json(text)
+        assert digits(read.model_dump_json()) == digits(json.dumps(read.as_json())) == digits(text)
 
 
 def test_a_validator_of_ones_own_follows_the_references() -> None:
@@ -54,6 +55,11 @@ def test_model_and_schema_judge_what_became_of_the_examples_alike(name: str) -> 
     found = [value for example in schema(name)["examples"] for value in mutations(example)]
     for value in random.Random(name).sample(found, min(MUTATIONS, len(found))):
         assert validator(name).is_valid(value) is reads(model, value), value
+
+
+def digits(text: str) -> object:
+    """Read JSON and keep 1.0 and 1 apart."""
+    return json.loads(text, parse_float=str)
 
 
 def reads(model: TypeAdapter[Any], value: object) -> bool:
