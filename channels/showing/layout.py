@@ -13,7 +13,7 @@ from typing import Final
 
 from moot.channels.showing.rendering import MOST_FIELD, MOST_FIELDS, Button, Field, sentence
 from moot.channels.showing.rendering import MOST_SENTENCE as FULL_SENTENCE
-from moot.channels.showing.wording import MOST_TEXT, clean, joined, seat_name, words
+from moot.channels.showing.wording import MOST_TEXT, clean, harmless, joined, seat_name, words
 from moot.channels.surface import Posting
 from moot.protocols.rulebook import rulebook
 
@@ -33,10 +33,6 @@ SHORTEST_VALUE: Final = 24
 """The same for the value of a field."""
 
 _CUT: Final = re.compile(r"…|[;,] and \d+ more")
-# What could move a cursor or hide a word, but for line ends; as `wording.clean` replaces it.
-_UNSAFE: Final = re.compile(
-    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 _BLANK_LINES: Final = re.compile(r"\n\s*\n\s*\n")
 _LINK: Final = re.compile(r"https?://[^\s<>|\\\"`]{1,400}")
 
@@ -233,7 +229,7 @@ def fit_passages(
 def tidy(text: str) -> str:
     """Keep a text's lines, replace what a screen would obey, and fold blank lines."""
     text = text.replace("\r\n", "\n").replace("\t", " ")
-    return _BLANK_LINES.sub("\n\n", _UNSAFE.sub("�", text)).strip()
+    return _BLANK_LINES.sub("\n\n", harmless(text)).strip()
 
 
 def thread_title(item: Posting, most: int) -> str:

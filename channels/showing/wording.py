@@ -33,9 +33,10 @@ MOST_ITEMS: Final = 3
 
 _DEPTH: Final = 4
 _SPACES: Final = re.compile(r"\s+")
-# C0, C1, soft line ends, direction overrides and lone surrogates: what could move a cursor or hide a word.
+# C0 but for line ends, C1, soft line ends, direction overrides and lone surrogates: what could move a cursor or hide a
+# word.
 _UNSAFE: Final = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 
@@ -43,8 +44,13 @@ def clean(text: str, most: int = MOST_TEXT) -> str:
     """Fold white space, replace what a terminal would obey, and cut to `most` characters."""
     if len(text) > 4 * most:
         text = text[: 4 * most] + "…"
-    text = _UNSAFE.sub("�", _SPACES.sub(" ", text)).strip()
+    text = harmless(_SPACES.sub(" ", text)).strip()
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def harmless(text: str) -> str:
+    """Replace what a terminal would obey, or what could hide a word; line ends stay."""
+    return _UNSAFE.sub("�", text)
 
 
 def words(name: str) -> str:

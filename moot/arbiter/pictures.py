@@ -211,7 +211,7 @@ def spending(title: str, unit: str, totals: Sequence[float]) -> Picture:
     trials = list(range(1, len(totals) + 1))
 
     def word(value: float) -> str:
-        return f"${value:,.4g}" if unit == "$" else f"{value:,.0f}"
+        return f"${_plain(value)}" if unit == "$" else f"{value:,.0f}"
 
     end = totals[-1] if totals else 0.0
     of = "" if unit == "$" else f" {unit}"
@@ -278,11 +278,12 @@ def _maybe(value: float | None) -> str:
 
 
 def _per_cent(share: float) -> str:
-    return f"{share * 100:.3g} %"
+    return f"{share * 100:.1f} %"
 
 
 def _plain(value: float) -> str:
-    return f"{round(value, 6):g}"
+    """Write a number with as many decimals as it has, six at most."""
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
 def _whole(value: float) -> str:

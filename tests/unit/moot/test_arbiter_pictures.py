@@ -54,7 +54,7 @@ def test_a_share_is_drawn_with_both_of_its_intervals() -> None:
     picture = pictures()[0]
     assert 'rect width="750"' in picture.html
     assert {"600", "860", "500", "930"} <= set(re.findall(r'x1="(\d+)"', picture.html))
-    assert picture.rows[0] == ("yes", "30", "75 %", "60.0 to 86.0 %", "50.0 to 93.0 %")
+    assert picture.rows[0] == ("yes", "30", "75.0 %", "60.0 to 86.0 %", "50.0 to 93.0 %")
     assert picture.rows[1][-1] == "–"
 
 

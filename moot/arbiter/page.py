@@ -1,0 +1,255 @@
+"""The report of a run as one page of HTML: no script, nothing from elsewhere, every text of a model escaped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from itertools import accumulate
+from pathlib import Path
+from typing import Final
+
+from moot.arbiter import telling
+from moot.arbiter.drawing import STYLE, Picture
+from moot.arbiter.pictures import LabelShare, cluster_map, cluster_sizes, convergence, label_shares, spending
+from moot.arbiter.projection import project, sample
+from moot.arbiter.reading import ReadRun, read_vectors
+from moot.arbiter.summary import Example, Summary
+from moot.channels.showing.wording import clean, harmless
+from moot.protocols.arbiter.convergence import ClusteredRow
+
+LOOKS: Final = Path(__file__).with_name("web") / "report.css"
+
+MOST_DRAWN: Final = 2_000
+"""Answers on the map."""
+
+MOST_BATCHES: Final = 200
+"""Batches in a curve and in the table behind it."""
+
+MOST_TEXT: Final = 4_000
+"""Characters of a text."""
+
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+"""Were a text of a model ever not escaped, a browser would still run and load nothing of it."""
+
+
+def page(run: ReadRun, summary: Summary) -> str:
+    """Write the report of a run.
+
+    Args:
+        run: As its folder tells it.
+        summary: What it found.
+
+    Raises:
+        Faulty: Its embeddings cannot be read.
+    """
+    parts = [*_head(summary), '<div class="two">', *map(_figure, _pictures(run, summary)), "</div>"]
+    parts += [*_said(summary), *_asked(run, summary), *_went(summary)]
+    styles = f"{LOOKS.read_text(encoding='utf-8')}{STYLE.read_text(encoding='utf-8')}"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{_text(clean(summary.question, 80))} · Arbiter</title>\n<style>\n{styles}</style></head>\n"
+        f"<body><main>{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def _head(summary: Summary) -> Iterator[str]:
+    yield f"<header><p class=kicker>Arbiter: one question, {summary.attempted:,} answers</p>"
+    yield f"<h1 dir=auto>{_text(summary.question)}</h1>"
+    yield f'<p class="state {summary.state}">{_text(_sentence(telling.ended(summary)))}</p>'
+    yield f"<p class=soft>Run {_text(telling.about(summary))}</p>"
+    yield from (f"<p class=lacks>{_text(line)}</p>" for line in summary.remarks)
+    yield "</header>"
+    tiles = [("trials ended", f"{summary.attempted:,} of {summary.planned:,}")]
+    found = summary.decisions
+    if found is not None and found.trials and found.labels:
+        first = max(found.labels, key=lambda one: one.trials)
+        tiles.append((f"decided {telling.named(first.label)}", telling.per_cent(first.share)))
+    if summary.measured is not None and summary.measured.novelty_rate is not None:
+        tiles.append(("new in the last batch", telling.per_cent(summary.measured.novelty_rate)))
+    if summary.clusters is not None:
+        tiles.append(("clusters", f"{summary.clusters.count:,}"))
+    if summary.total_tokens is not None:
+        tiles.append(("tokens", f"{summary.total_tokens:,}"))
+    if summary.cost is not None:
+        tiles.append(("spent", f"${telling.dollars(summary.cost)}"))
+    yield '<ul class="tiles">'
+    yield from (f"<li><b>{_text(value)}</b>{_text(name)}</li>" for name, value in tiles)
+    yield "</ul>"
+
+
+def _pictures(run: ReadRun, summary: Summary) -> Iterator[tuple[Picture, Sequence[str]]]:
+    """Return each picture, with what is said beside it."""
+    if (found := summary.decisions) is not None and found.trials:
+        shares = [
+            LabelShare(telling.named(one.label), one.trials, one.share, one.wilson, one.anytime)
+            for one in found.labels
+        ]
+        lines = "Lines are intervals: solid by Wilson, dashed anytime-valid." if found.alpha else ""
+        yield label_shares(shares), [telling.intervals(summary), lines, telling.mode(found)]
+    rows = [run.rows[n] for n in sample(len(run.rows), MOST_BATCHES)]
+    if rows:
+        policy = run.manifest.stop_policy
+        curve = convergence(
+            [row.k_attempted for row in rows],
+            [row.novelty_rate for row in rows],
+            [row.mean_max_sim_to_prior for row in rows],
+            novelty_epsilon=policy.novelty_epsilon,
+            similarity_threshold=policy.similarity_threshold,
+        )
+        yield curve, [f"New answers: {telling.settled(summary)}. It {telling.would_stop(summary)}."]
+    clustered = [row for row in rows if isinstance(row, ClusteredRow)]
+    if clustered and clustered[-1].cluster_count:
+        sizes = cluster_sizes(
+            [row.k_attempted for row in clustered], [row.cluster_distribution for row in clustered]
+        )
+        yield sizes, [f"Clusters: {telling.groups(summary)}."]
+    yield from ((picture, [picture.told]) for picture in _map(run))
+    ended = [one for one in run.trials if one.tokens is not None]
+    if ended:
+        yield (
+            spending("Tokens", "tokens", list(accumulate(one.tokens or 0 for one in run.trials))),
+            [telling.spent(summary)],
+        )
+    if any(one.cost is not None for one in run.trials):
+        cost = spending("Cost", "$", list(accumulate(one.cost or 0.0 for one in run.trials)))
+        yield cost, [cost.told]
+
+
+def _map(run: ReadRun) -> Iterator[Picture]:
+    vectors = read_vectors(run)
+    if vectors is None or len(vectors.trial_ids) < 2:
+        return
+    drawn = sample(len(vectors.trial_ids), MOST_DRAWN)
+    plane = project(vectors.rows[drawn])
+    last = run.rows[-1] if run.rows else None
+    trial_ids = [int(one) for one in vectors.trial_ids[drawn]]
+    assigned = [run.assignments[one].cluster_id if one in run.assignments else None for one in trial_ids]
+    yield cluster_map(
+        [(float(x), float(y)) for x, y in plane.points],
+        assigned,
+        last.cluster_distribution if isinstance(last, ClusteredRow) else (),
+        plane.explained,
+    )
+
+
+def _figure(shown: tuple[Picture, Sequence[str]]) -> str:
+    picture, said = shown
+    told = " ".join(_sentence(one) for one in said if one)
+    return (
+        f"<section><h2>{_text(picture.title)}</h2><figure>{picture.html}"
+        f"<figcaption>{_text(told)}</figcaption></figure>"
+        f"<details><summary>{_text(picture.title)} in numbers</summary>{_table(picture.heads, picture.rows)}</details>"
+        "</section>"
+    )
+
+
+def _said(summary: Summary) -> Iterator[str]:
+    if not (summary.rationales or summary.clusters or summary.examples):
+        return
+    yield "<section><h2>What was said</h2>"
+    if summary.rationales:
+        yield "<h3>Rationales</h3>"
+        yield from map(_quote, summary.rationales)
+    for one in summary.clusters.largest if summary.clusters else ():
+        share = telling.per_cent(one.share)
+        yield f"<h3>Cluster {one.cluster_id}: {one.size:,} answers, {share}</h3>"
+        yield from map(_quote, one.examples)
+    if summary.examples:
+        yield "<h3>Answers</h3>"
+        yield from map(_quote, summary.examples)
+    yield "</section>"
+
+
+def _asked(run: ReadRun, summary: Summary) -> Iterator[str]:
+    sampling, protocol = run.config.sampling, run.config.protocol
+    yield "<section><h2>What was asked</h2>"
+    yield _table(
+        ("model", "weight", "trials", "failed", "tokens", "dollars"),
+        [
+            (
+                one.model,
+                "–" if one.weight is None else f"{one.weight:g}",
+                f"{one.trials:,}",
+                f"{one.trials - one.successes:,}",
+                "–" if one.tokens is None else f"{one.tokens:,}",
+                telling.dollars(one.cost),
+            )
+            for one in summary.models
+        ],
+    )
+    prompts: list[tuple[str, str]] = [(f"Persona {one.persona}", one.text) for one in sampling.personas]
+    if protocol.type == "independent":
+        prompts += [(f"Template {one.protocol}", one.text) for one in sampling.protocols]
+    prompts += [(f"Instrument {one.instrument}", one.text) for one in sampling.instruments or ()]
+    if protocol.prompts is not None:
+        roles = (
+            protocol.prompts.proposer_system,
+            protocol.prompts.critic_system,
+            protocol.prompts.proposer_final_system,
+        )
+        prompts += [(f"Role {one.id}", one.text) for one in roles]
+    if protocol.decision_contract is not None:
+        schema = json.dumps(protocol.decision_contract.schema_, indent=2, ensure_ascii=False)
+        prompts.append((f"Contract {protocol.decision_contract.id}", schema))
+    if sampling.decode is not None:
+        prompts.append(("Decoding", json.dumps(sampling.decode.as_json(), indent=2)))
+    for name, text in prompts:
+        body = _text(text[:MOST_TEXT]) or "<i>says nothing</i>"
+        yield f"<details><summary>{_text(name)}</summary><pre dir=auto>{body}</pre></details>"
+    yield "<h3>Hashes</h3><dl class=hashes>"
+    yield from (f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in summary.hashes.items())
+    yield "</dl></section>"
+
+
+def _went(summary: Summary) -> Iterator[str]:
+    yield "<section><h2>How it went</h2><dl class=facts>"
+    facts = [
+        ("Trials", telling.trials(summary)),
+        ("Replies", telling.replies(summary) or "none"),
+        ("Policy", telling.policy(summary)),
+        *((f"{count:,} times", clean(error)) for error, count in summary.errors),
+    ]
+    yield from (f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts)
+    yield "</dl><details><summary>Files</summary>"
+    yield _table(
+        ("file", "records"),
+        [(path, "" if count is None else f"{count:,}") for path, count in summary.artifacts],
+    )
+    yield f"</details><p class=soft>Made from {_text(summary.directory)}.</p></section>"
+
+
+def _quote(one: Example) -> str:
+    label = f", {telling.named(one.label)}" if one.label is not None else ""
+    return (
+        f"<figure class=quote><blockquote dir=auto>{_text(_cut(one.text))}</blockquote>"
+        f"<figcaption>trial {one.trial_id}{_text(label)}</figcaption></figure>"
+    )
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    named = "".join(f'<th scope="col">{_text(one)}</th>' for one in heads)
+    body = "".join(
+        f'<tr><th scope="row">{_text(first)}</th>{"".join(f"<td>{_text(one)}</td>" for one in rest)}</tr>'
+        for first, *rest in rows
+    )
+    about = _text(", ".join(heads))
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{about}">'
+        f"<table><thead><tr>{named}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"
+
+
+def _text(text: str) -> str:
+    """Escape a text, and take out what could hide a word or turn a line around."""
+    return escape(harmless(text.replace("\t", "    ")))
