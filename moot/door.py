@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from moot.bots.officers.lab import Lab
 from moot.bots.officers.referee import named
 from moot.channels.bus import Receipt
 from moot.channels.errors import Refused
@@ -19,12 +20,12 @@ from moot.protocols.arena.state import RunState
 from moot.protocols.codec import decode_body
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.docket import Effects
-from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Forbidden, Late, Malformed, Violation
 from moot.protocols.kernel.guests import check_guest
 from moot.protocols.kernel.message import changed
 from moot.protocols.kernel.naming import display_name
-from moot.protocols.kernel.seats import ADMIN, PEOPLE, VIEWER, Seat
+from moot.protocols.kernel.seats import ADMIN, LAB, PEOPLE, VIEWER, Seat
 from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
 
 MOST_ID: Final = 100
@@ -50,7 +51,8 @@ class Door:
         self._host = host
         self._settings = settings
         self._notes: dict[int, tuple[str, str]] = {}
-        host.listeners.append(self._hear)
+        self._lab = Lab(host.docket, host.publish, host.bus.seq_of, host.clock.now)
+        host.listeners += (self._hear, self._lab.folded)
 
     def seat_of(self, platform: str, user_id: str) -> Seat:
         """Say what a person on a platform is (R-E5)."""
@@ -63,6 +65,8 @@ class Door:
             Refused: It is not a person's, or the person may not do that; it is in the audit.
         """
         try:
+            if draft.author == LAB:
+                return await self._said_by_lab(draft)
             await self._check_reply(draft)
             draft = self._completed(self._as_whom(draft))
             check_guest(draft, self._host.docket)
@@ -77,6 +81,15 @@ class Door:
         receipt = await self._host.publish(draft)
         note, opened = self._notes.get(receipt.seq, ("", ""))
         return receipt._replace(note=note, opened=opened)
+
+    async def _said_by_lab(self, draft: Draft) -> Receipt:
+        """Have the lab say what an admin's run tells: nobody else speaks for an officer.
+
+        Raises:
+            Violation: The person is no admin, or it does not follow from the log.
+        """
+        self._check_speaker(draft.actor, is_admin_needed=True)
+        return await self._lab.say(draft.body, draft.actor)
 
     async def _introduce(self, draft: Draft) -> None:
         """Have the log learn what a person is called, before it holds what they say."""
@@ -146,6 +159,19 @@ class Door:
         if named is not None and await self._host.bus.seq_of(named) is None:
             raise Malformed("K1", f"no message has the id {named[:80]!r}", field="in_reply_to")
 
+    def _check_speaker(self, actor: Actor, *, is_admin_needed: bool) -> bool:
+        """Check that somebody speaks, and is an admin where that is needed; return whether they are one.
+
+        Raises:
+            Forbidden: It is no person, or no admin.
+        """
+        if actor.kind != "human":
+            raise Forbidden("K3", "guests are people: the actor's kind is human", field="actor.kind")
+        is_admin = self.seat_of(actor.platform, actor.user_id) == ADMIN
+        if is_admin_needed and not is_admin:
+            raise Forbidden("R-E5", f"{actor.name} is no admin of this society", field="author")
+        return is_admin
+
     def _as_whom(self, draft: Draft) -> Draft:
         """Check who speaks; an admin speaks as one, so that no viewer's words can be put into an admin's mouth.
 
@@ -153,11 +179,7 @@ class Door:
             Forbidden: It is no person, or not the one that it says.
         """
         actor, author = draft.actor, draft.author
-        if actor.kind != "human":
-            raise Forbidden("K3", "guests are people: the actor's kind is human", field="actor.kind")
-        is_admin = self.seat_of(actor.platform, actor.user_id) == ADMIN
-        if author == ADMIN and not is_admin:
-            raise Forbidden("R-E5", f"{actor.name} is no admin of this society", field="author")
+        is_admin = self._check_speaker(actor, is_admin_needed=author == ADMIN)
         if author not in PEOPLE:
             holder = self._host.docket.context.holders.get(author)
             if holder is None:

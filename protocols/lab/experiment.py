@@ -6,23 +6,27 @@ lab's own duty is to end an experiment of which nothing was heard for as long as
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.machine import Machine, Start
-from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.seats import LAB
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, passes
 from moot.protocols.lab.figures import RULE, check_batch, check_end, check_start, quiet_after
 from moot.protocols.lab.messages import (
+    LONGEST_SILENCE_S,
     LOST,
     ExperimentBatch,
     ExperimentEnded,
     ExperimentStarted,
     Person,
+    Told,
 )
 from moot.protocols.lab.rights import PLACE
 
@@ -52,6 +56,22 @@ class ExperimentState(CaseState):
     def told(self) -> int:
         """Return how many batches were told."""
         return 0 if self.last is None else self.last.batch_number + 1
+
+
+def filled(body: Told, by: Person, fastest: float, context: RuleContext) -> Told:
+    """Fill in what no run knows: who sent it, how fast time goes in the society, whose STOP it obeyed.
+
+    Args:
+        body: What a run tells; its `silence_s` are seconds of the wall.
+        by: Who sent it.
+        fastest: Seconds of the society that may go by in one of the wall.
+        context: The society.
+    """
+    if isinstance(body, ExperimentEnded):
+        return changed(body, "stopped_by", stopped_by(body.experiment_id, body.stop_reason, context))
+    if isinstance(body, ExperimentStarted):
+        body = changed(body, "started_by", by)
+    return changed(body, "silence_s", min(LONGEST_SILENCE_S, math.ceil(body.silence_s * fastest)))
 
 
 def _check_key(given: RuleInput) -> None:
@@ -97,14 +117,14 @@ def end(state: ExperimentState, given: RuleInput) -> Effect:
         raise Violation(RULE, "no run says so of itself: it is what silence leads to", field="stop_reason")
     _check_key(given)
     check_end(state.start, state.last, body)
-    if body.stopped_by != stopped_by(state, given, body.stop_reason):
+    if body.stopped_by != stopped_by(state.case_id, body.stop_reason, given.context):
         raise Violation(RULE, "is whoever said STOP to a run that was interrupted", field="stopped_by")
     return Effect(outcome=body.stop_reason)
 
 
-def stopped_by(state: ExperimentState, given: RuleInput, reason: str) -> Person | None:
+def stopped_by(experiment_id: str, reason: str, context: RuleContext) -> Person | None:
     """Return the person whose STOP a run obeyed that ended for a reason."""
-    stopper: Person | None = given.context.fold_named(STOPPERS).stopper(state.case_id)
+    stopper: Person | None = context.fold_named(STOPPERS).stopper(experiment_id)
     return stopper if reason == "user_interrupt" else None
 
 

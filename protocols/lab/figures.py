@@ -126,7 +126,7 @@ def _batch(
             "would_stop",
             f"{quiet} batches in a row brought nothing new, {start.stop_policy.patience} are asked for",
         )
-    if start.stop_mode != "certified" and body.should_stop != (would_stop and start.stop_mode == "enforcer"):
+    if body.should_stop != (would_stop and start.stop_mode == "enforcer"):
         yield "should_stop", f"the stopping mode is {start.stop_mode}"
     yield from _clustered(start, last, body)
 
@@ -232,9 +232,9 @@ def _end(start: ExperimentStarted, last: ExperimentBatch | None, body: Experimen
     if body.incomplete < (body.stop_reason == LOST or is_incomplete(body.stop_reason)):
         yield "incomplete", f"a run that ended for {body.stop_reason} is"
     settled = last is not None and last.should_stop
-    if body.stop_reason == "converged" and not settled and start.stop_mode != "certified":
+    if body.stop_reason == "converged" and not settled:
         yield "stop_reason", "the last batch did not say that it should stop"
     if body.stop_reason == "k_max_reached" and (settled or body.k_attempted != start.k_planned):
         yield "stop_reason", f"{body.k_attempted} of {start.k_planned} trials were carried out"
-    if body.stop_reason == "completed":
-        yield "stop_reason", "is that of a run which carried no trial out"
+    if body.stop_reason == "completed" and last is None:
+        yield "stop_reason", "a run that carried no trial out has settled nothing"

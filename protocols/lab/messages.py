@@ -110,7 +110,7 @@ class ExperimentStarted(_OfExperiment):
     k_planned: Positive
     k_min: Count
     batch_size: Positive
-    stop_mode: Literal["advisor", "enforcer", "certified"]
+    stop_mode: Literal["advisor", "enforcer"]
     stop_policy: StopPolicy
     cluster_limit: Positive | None
     labels: Several[Label]
@@ -231,3 +231,7 @@ class ExperimentEnded(_Measured):
     notes: Line
     batches: Count
     stopped_by: Person | None
+
+
+Told = ExperimentStarted | ExperimentBatch | ExperimentEnded
+"""What a run tells."""

@@ -46,6 +46,19 @@ def test_a_run_that_settled_ends_as_converged() -> None:
         table.tell(ended(last, stop_reason="k_max_reached", incomplete=False))
 
 
+def test_a_run_ends_as_completed_once_it_has_settled_what_it_was_to_settle() -> None:
+    table = LabTable()
+    table.tell(batch(0))
+    table.tell(ended(batch(0), stop_reason="completed", incomplete=False))
+    assert table.outcome == "completed"
+
+
+def test_a_run_without_a_trial_has_settled_nothing() -> None:
+    table = LabTable()
+    with pytest.raises(OfficerFault, match="stop_reason"):
+        table.tell(ended(stop_reason="completed", incomplete=False))
+
+
 @pytest.mark.parametrize("reason", ["error", "user_interrupt"])
 def test_a_run_may_end_before_its_first_batch(reason: str) -> None:
     table = LabTable()
@@ -165,7 +178,6 @@ def test_no_trial_that_came_to_nothing_comes_to_something_later() -> None:
         ("incomplete", {"incomplete": False}),
         ("stop_reason", {"stop_reason": "k_max_reached"}),
         ("stop_reason", {"stop_reason": "converged", "incomplete": False}),
-        ("stop_reason", {"stop_reason": "completed", "incomplete": False}),
         ("stop_reason", {"stop_reason": "lost"}),
         ("stopped_by", {"stopped_by": ANN}),
     ],
