@@ -99,7 +99,7 @@ def _pictures(run: ReadRun, summary: Summary) -> Iterator[tuple[Picture, Sequenc
             novelty_epsilon=policy.novelty_epsilon,
             similarity_threshold=policy.similarity_threshold,
         )
-        yield curve, [f"New answers: {telling.settled(summary)}. It {telling.would_stop(summary)}."]
+        yield curve, [f"New answers: {telling.settled(summary)}.", f"{telling.would_stop(summary)}."]
     clustered = [row for row in rows if isinstance(row, ClusteredRow)]
     if clustered and clustered[-1].cluster_count:
         sizes = cluster_sizes(

@@ -25,7 +25,7 @@ FLAT: Final = 0.01
 MOST_LABELS: Final = 12
 """Decisions that are told apart where no contract lists them; the rarer ones are one."""
 
-State = Literal["resolved", "done", "converged", "interrupted", "failed", "unfinished"]
+State = Literal["resolved", "done", "converged", "settled", "interrupted", "failed", "unfinished"]
 Trend = Literal["rising", "falling", "flat"]
 
 
@@ -153,7 +153,7 @@ class Summary:
     """What a run found.
 
     Attributes:
-        state: How it stands: see `moot.arbiter.report` for the words.
+        state: How it stands; `settled` is a run that was to go on until something was certain, and then was.
         stop_reason: The manifest's.
         planned: Trials of the plan.
         attempted: Trials that ended.
@@ -286,7 +286,9 @@ def _state(run: ReadRun) -> State:
         return "interrupted"
     if manifest.incomplete:
         return "unfinished"
-    return "converged" if manifest.stop_reason == "converged" else "done"
+    if manifest.stop_reason == "converged":
+        return "converged"
+    return "settled" if manifest.stop_reason == "completed" else "done"
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:

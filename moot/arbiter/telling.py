@@ -75,6 +75,7 @@ def ended(summary: Summary) -> str:
         "resolved": "resolved only: nobody was asked",
         "done": f"done, {_many(summary.attempted, 'trial')} as planned",
         "converged": f"stopped {of}: hardly anything new came any more",
+        "settled": f"done {of}: what it was to settle is settled",
         "interrupted": f"interrupted by hand {of}",
         "failed": f"failed {of}",
         "unfinished": f"not over {of}: it goes on, or was killed",
@@ -142,9 +143,9 @@ def would_stop(summary: Summary) -> str:
     )
     at = summary.measured.would_stop_at if summary.measured else None
     if at is None:
-        return f"never settled: that takes {means}"
+        return f"the rule for stopping never held: {means}"
     goes_on = "" if summary.stop_mode == "enforcer" else "; an advisor does not stop a run"
-    return f"settled after {_many(at, 'trial')}: {means}{goes_on}"
+    return f"the rule for stopping held after {_many(at, 'trial')}: {means}{goes_on}"
 
 
 def intervals(summary: Summary) -> str:
@@ -152,7 +153,7 @@ def intervals(summary: Summary) -> str:
     found = summary.decisions
     level = f"{100 * (1 - ALPHA):.0f} %"
     said = f"{level} intervals by Wilson, each for a run whose length was fixed beforehand"
-    if summary.state in ("converged", "interrupted", "unfinished"):
+    if summary.state in ("converged", "settled", "interrupted", "failed", "unfinished"):
         said += ", which this one's was not: a guide only"
     if found is not None and found.alpha is not None:
         said += f". Anytime-valid: all of them together, whenever it stopped, but for {found.alpha:g}"

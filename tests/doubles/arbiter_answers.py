@@ -5,6 +5,7 @@ Carried out by the real engine in virtual time.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
+from moot.arbiter.artifacts import ArtifactWriter
 from moot.arbiter.engine import Engine
 from moot.arbiter.events import Event
 from moot.arbiter.interrupt import Interrupt
@@ -128,17 +130,17 @@ def answered(
     answers: Callable[[int, str], str | None] = text_of,
     *,
     stop_after_s: float | None = None,
+    asked: int = 1,
 ) -> None:
-    """Carry out a run, and interrupt it gracefully after so many seconds of its time."""
+    """Carry out a run, and interrupt it after so many seconds of its time: gracefully, or at once when asked twice."""
     clock, interrupt = VirtualClock(START), Interrupt()
     policy = Policy(strict=False, allow_free=False, allow_aliased=False, contract_failure_policy="warn")
 
     async def main(clock: Clock) -> None:
         async def stop() -> None:
             await clock.sleep(timedelta(seconds=stop_after_s or 0))
-            interrupt.ask()
-
-        import asyncio
+            for _ in range(asked):
+                interrupt.ask()
 
         stopping = asyncio.create_task(stop()) if stop_after_s is not None else None
         answering = Answering(run, clock, answers)
@@ -150,10 +152,13 @@ def answered(
 
 
 def kept(folder: Path, config: Configuration | None = None, **how: Any) -> Path:
-    """Carry out a run and keep it in a folder; return the folder of the run."""
-    from tests.doubles.arbiter_keeping import Keeping
+    """Carry out a run and keep it in a folder, as the program does; return the folder of the run.
 
+    Args:
+        config: What is asked; by default `configured()`.
+        how: Its run_id, further subscribers, and what `answered` is given.
+    """
     run = prepared(config or configured(), **({"run_id": how.pop("run_id")} if "run_id" in how else {}))
-    keeping = Keeping(folder / run.config.run.run_id)
-    answered(run, [keeping, *how.pop("subscribers", ())], **how)
-    return keeping.directory
+    directory = folder / run.config.run.run_id
+    answered(run, [ArtifactWriter(directory, print), *how.pop("subscribers", ())], **how)
+    return directory

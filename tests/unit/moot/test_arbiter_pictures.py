@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from moot.arbiter.drawing import SIDE, Area, Axis, Curve, Dots, Picture, plot
+from moot.arbiter.drawing import COLOURS, REST, SIDE, Area, Axis, Curve, Dots, Picture, plot
+from moot.arbiter.page import LOOKS
 from moot.arbiter.pictures import (
     TOLD_APART,
     LabelShare,
@@ -50,6 +51,20 @@ def test_a_picture_is_well_formed_names_itself_and_escapes_what_it_is_told(pictu
     assert named == ([] if picture.title == "Decisions" else [picture.told])
 
 
+def luminance(colour: str) -> float:
+    """Return how bright a colour is to the eye, in [0, 1], as WCAG defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("colour", [*COLOURS, REST])
+def test_a_colour_stands_out_on_a_light_and_on_a_dark_page(colour: str) -> None:
+    for page in re.findall(r"--bg: (#\w+)", LOOKS.read_text(encoding="utf-8")):
+        dim, bright = sorted((luminance(colour), luminance(page)))
+        assert (bright + 0.05) / (dim + 0.05) >= 3
+
+
 def test_a_share_is_drawn_with_both_of_its_intervals() -> None:
     picture = pictures()[0]
     assert 'rect width="750"' in picture.html
@@ -80,6 +95,14 @@ def test_an_axis_has_few_round_numbers_inside_it(low: float, high: float) -> Non
     assert len(ticks) <= 5
     assert (len(ticks) >= 2) is (high > low)
     assert all(low - 1e-9 <= one <= high + 1e-9 for one in ticks)
+
+
+def test_a_legend_and_labels_escape_what_they_are_told() -> None:
+    axis = Axis(0, 10, HOSTILE, lambda value: HOSTILE)
+    html = plot([Dots(HOSTILE, [], "red"), Dots("b", [], "blue")], axis, axis, HOSTILE)
+    found = ElementTree.fromstring(f"<div>{html}</div>".replace("\x00", ""))
+    assert "script" not in {one.tag for one in found.iter()}
+    assert html.count("&lt;script&gt;") > 5
 
 
 def test_small_clusters_share_a_colour_and_none_is_lost() -> None:

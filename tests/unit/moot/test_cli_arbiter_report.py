@@ -134,6 +134,16 @@ def test_an_interrupted_run_is_told_as_far_as_it_came(tmp_path: Path) -> None:
     assert "a guide only" in told
 
 
+def test_a_trial_that_the_end_cut_short_is_no_trial_without_a_decision(tmp_path: Path) -> None:
+    run = kept(tmp_path, stop_after_s=20.5, asked=2)
+    trials = lines_of(run / "trials.jsonl")
+    cut = sum(one["error_code"] == "shutdown_abort" for one in trials)
+    found = data("arbiter", "report", run)
+    assert cut > 0
+    assert found["decisions"]["trials"] == len(trials) - cut == found["attempted"] - cut
+    assert sum(one["trials"] for one in found["decisions"]["labels"]) == len(trials) - cut
+
+
 def test_a_run_that_was_killed_or_goes_on_lacks_what_was_not_written(run: Path) -> None:
     manifest = json.loads((run / "manifest.json").read_text())
     manifest.update(incomplete=True, stop_reason="completed")
@@ -150,6 +160,19 @@ def test_a_run_that_was_killed_or_goes_on_lacks_what_was_not_written(run: Path) 
     ]
     assert 0 < found["attempted"] < 96
     assert "it goes on, or was killed" in done("arbiter", "report", run)
+
+
+def test_a_run_that_ended_before_its_plan_says_why_and_that_wilson_is_a_guide(run: Path) -> None:
+    manifest = json.loads((run / "manifest.json").read_text())
+    for reason, state in (("completed", "settled"), ("converged", "converged"), ("error", "failed")):
+        notes = {"notes": "the disk is full"} if reason == "error" else {}
+        changed = {**manifest, "stop_reason": reason, "k_planned": 200, **notes}
+        (run / "manifest.json").write_text(json.dumps(changed))
+        assert data("arbiter", "report", run)["state"] == state
+        told = done("arbiter", "report", run)
+        assert "after 96 of 200 trials" in told
+        assert "a guide only" in told
+        assert ("the disk is full" in told) is (state == "failed")
 
 
 def test_a_run_that_was_only_resolved_says_that_nobody_was_asked(tmp_path: Path) -> None:
