@@ -16,7 +16,22 @@ from moot.arbiter.files import Lines, write_json, write_lines, write_text
 from moot.arbiter.manifests import first_manifest, last_manifest
 from moot.arbiter.receipt import receipt
 from moot.arbiter.resolving import Prepared
-from moot.arbiter.vector_file import NAME as VECTORS
+from moot.arbiter.run_files import (
+    AGGREGATES,
+    ARROW,
+    ASSIGNMENTS,
+    CONFIG,
+    DEBUG,
+    EXECUTION,
+    MANIFEST,
+    PARSED,
+    PLAN,
+    PROVENANCE,
+    RECEIPT,
+    STATE,
+    TRACE,
+    TRIALS,
+)
 from moot.arbiter.vector_file import KeptVectors, arrow_generated, jsonl_fallback, not_generated
 from moot.protocols.arbiter.convergence import aggregates
 from moot.protocols.arbiter.generated import (
@@ -29,21 +44,7 @@ from moot.protocols.arbiter.generated import (
     Policy,
 )
 
-CONFIG: Final = "config.resolved.json"
-PLAN: Final = "trial_plan.jsonl"
-TRIALS: Final = "trials.jsonl"
-PARSED: Final = "parsed.jsonl"
-CONVERGENCE: Final = "convergence_trace.jsonl"
-AGGREGATES: Final = "aggregates.json"
-PROVENANCE: Final = "embeddings.provenance.json"
-ASSIGNMENTS: Final = "clusters/online.assignments.jsonl"
-CLUSTERS: Final = "clusters/online.state.json"
-WORKING: Final = "debug/embeddings.jsonl"
-RECEIPT: Final = "receipt.txt"
-EXECUTION: Final = "execution.log"
-MANIFEST: Final = "manifest.json"
-
-LAST: Final = (PROVENANCE, VECTORS, CLUSTERS, AGGREGATES, RECEIPT)
+LAST: Final = (PROVENANCE, ARROW, STATE, AGGREGATES, RECEIPT)
 """What is there only at the end of a run."""
 
 
@@ -115,7 +116,7 @@ class ArtifactWriter:
         else:
             _make(directory, self._extra)
         clustering = prepared.config.measurement.clustering
-        streams = [TRIALS, PARSED, CONVERGENCE, WORKING]
+        streams = [TRIALS, PARSED, TRACE, DEBUG]
         if clustering.enabled and clustering.stop_mode != "disabled":
             streams.append(ASSIGNMENTS)
         try:
@@ -140,13 +141,13 @@ class ArtifactWriter:
         lines, embedding = self._lines, event.embedding
         lines[TRIALS].add(event.trial)
         lines[PARSED].add(event.parsed)
-        lines[WORKING].add(embedding)
+        lines[DEBUG].add(embedding)
         if embedding.vector_b64 is not None:
             self._vectors.add(embedding.trial_id, base64.b64decode(embedding.vector_b64))
 
     def _add_batch(self, event: BatchEnded) -> None:
         self._last = event.row
-        self._lines[CONVERGENCE].add(event.row)
+        self._lines[TRACE].add(event.row)
         if event.assignments:
             self._lines[ASSIGNMENTS].extend(event.assignments)
         self._vectors.end_batch()
@@ -163,13 +164,13 @@ class ArtifactWriter:
         provenance = self._write_vectors(event.embeddings)
         write_json(directory / PROVENANCE, provenance)
         if event.cluster_state is not None:
-            write_json(directory / CLUSTERS, event.cluster_state)
+            write_json(directory / STATE, event.cluster_state)
         write_json(directory / AGGREGATES, event.aggregates)
         left = [PROVENANCE, AGGREGATES]
         if isinstance(provenance, ArrowGenerated):
-            left.append(VECTORS)
+            left.append(ARROW)
         if event.cluster_state is not None:
-            left.append(CLUSTERS)
+            left.append(STATE)
         self._log(f"{event.ended_at} run ends: {event.stop_reason}")
         event = event._replace(k_attempted=self._lines[TRIALS].count)
         ended = last_manifest(self.manifest, event, ())
@@ -196,14 +197,14 @@ class ArtifactWriter:
                 facts,
             )
         try:
-            self._vectors.write(self._directory / VECTORS, facts.dimensions)
+            self._vectors.write(self._directory / ARROW, facts.dimensions)
         except Exception as error:
             # The vectors are safe in the working file, whatever Arrow has against them.
             line = " ".join(str(error).split()) or type(error).__name__
-            self._warn(f"{self._directory / VECTORS}: cannot be written, {WORKING} is kept: {line}")
+            self._warn(f"{self._directory / ARROW}: cannot be written, {DEBUG} is kept: {line}")
             return jsonl_fallback(measurement, facts, line)
         if not self._is_debug:
-            working = self._directory / WORKING
+            working = self._directory / DEBUG
             working.unlink()
             working.parent.rmdir()
         return arrow_generated(measurement, facts, facts.dimensions, has_jsonl=self._is_debug)
@@ -217,12 +218,12 @@ class ArtifactWriter:
         assert self._prepared is not None
         counts = {name: lines.count for name, lines in self._lines.items()}
         counts[PLAN] = len(self._prepared.trials)
-        counts[VECTORS] = len(self._vectors)
+        counts[ARROW] = len(self._vectors)
         # The working file is none of a run's, unless it was asked for or holds what Arrow did not take.
-        is_kept = (self._directory / WORKING).exists() and (self._is_debug or counts[VECTORS] > 0)
-        names = [CONFIG, PLAN, TRIALS, PARSED, CONVERGENCE]
-        names += [name for name in (AGGREGATES, PROVENANCE, VECTORS, CLUSTERS) if name in left]
-        names += [ASSIGNMENTS] * (ASSIGNMENTS in counts) + [WORKING] * (is_kept and bool(left))
+        is_kept = (self._directory / DEBUG).exists() and (self._is_debug or counts[ARROW] > 0)
+        names = [CONFIG, PLAN, TRIALS, PARSED, TRACE]
+        names += [name for name in (AGGREGATES, PROVENANCE, ARROW, STATE) if name in left]
+        names += [ASSIGNMENTS] * (ASSIGNMENTS in counts) + [DEBUG] * (is_kept and bool(left))
         names += [name for name in (RECEIPT, EXECUTION, *self._extra) if name in left]
         return [
             *(Artifact(path=name, record_count=counts.get(name)) for name in names),
@@ -254,7 +255,7 @@ def write_resolved(prepared: Prepared, directory: Path, policy: Policy, now: str
     _make(directory)
     write_json(directory / CONFIG, prepared.config)
     write_lines(directory / PLAN, prepared.trials)
-    for name in (TRIALS, PARSED, CONVERGENCE):
+    for name in (TRIALS, PARSED, TRACE):
         write_lines(directory / name, ())
     write_json(directory / AGGREGATES, aggregates(None, incomplete=False))
     note = "The run was resolved only: nothing was asked, nothing embedded."
@@ -262,7 +263,7 @@ def write_resolved(prepared: Prepared, directory: Path, policy: Policy, now: str
     entries = [
         Artifact(path=CONFIG),
         Artifact(path=PLAN, record_count=len(prepared.trials)),
-        *(Artifact(path=name, record_count=0) for name in (TRIALS, PARSED, CONVERGENCE)),
+        *(Artifact(path=name, record_count=0) for name in (TRIALS, PARSED, TRACE)),
         *(Artifact(path=name) for name in (AGGREGATES, PROVENANCE, MANIFEST)),
     ]
     manifest = first_manifest(prepared, policy, now, entries, mode="resolve_only")

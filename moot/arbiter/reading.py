@@ -16,6 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
+from moot.arbiter.run_files import (
+    ARROW,
+    ASSIGNMENTS,
+    CERTIFICATE,
+    CONFIG,
+    DEBUG,
+    MANIFEST,
+    PARSED,
+    TRACE,
+    TRIALS,
+)
 from moot.config.arbiter.reading import Faulty, parsed_file, read_record, record
 from moot.config.json_files import BadJson, parsed
 from moot.protocols.arbiter.clusters import Assignment
@@ -99,15 +110,15 @@ def read_run(directory: Path) -> ReadRun:
         Faulty: The folder holds no run, or one of another version, or a file of it is not what its schema says.
     """
     manifest = _manifest(directory)
-    config = read_record(directory / "config.resolved.json", ResolvedConfiguration)
+    config = read_record(directory / CONFIG, ResolvedConfiguration)
     lines = _Lines(directory, is_partial=manifest.incomplete)
     spending = Spending()
-    trials = tuple(_facts(trial, spending) for trial in lines.of("trials.jsonl", Trial))
-    parsed_trials = {one.trial_id: _without_raw(one) for one in lines.of("parsed.jsonl", ParsedTrial)}
+    trials = tuple(_facts(trial, spending) for trial in lines.of(TRIALS, Trial))
+    parsed_trials = {one.trial_id: _without_raw(one) for one in lines.of(PARSED, ParsedTrial)}
     rows = tuple(_rows(lines))
-    certificate = directory / "certificate.json"
-    assigned = directory / "clusters" / "online.assignments.jsonl"
-    assignments = lines.of("clusters/online.assignments.jsonl", Assignment) if assigned.exists() else iter(())
+    certificate = directory / CERTIFICATE
+    assigned = directory / ASSIGNMENTS
+    assignments = lines.of(ASSIGNMENTS, Assignment) if assigned.exists() else iter(())
     return ReadRun(
         directory=directory,
         manifest=manifest,
@@ -128,14 +139,14 @@ def read_vectors(run: ReadRun) -> Vectors | None:
     Raises:
         Faulty: The file of them cannot be read.
     """
-    path = run.directory / "embeddings.arrow"
+    path = run.directory / ARROW
     if path.exists():
         return _arrow(path)
-    if not (run.directory / "debug" / "embeddings.jsonl").exists():
+    if not (run.directory / DEBUG).exists():
         return None
     lines = _Lines(run.directory, is_partial=True)
     found: dict[int, NDArray[np.float32]] = {}
-    for one in lines.of("debug/embeddings.jsonl", EmbeddingLine):
+    for one in lines.of(DEBUG, EmbeddingLine):
         if one.vector_b64 is not None:
             found[one.trial_id] = np.frombuffer(base64.b64decode(one.vector_b64), dtype="<f4")
     if not found:
@@ -147,11 +158,11 @@ def read_vectors(run: ReadRun) -> Vectors | None:
 
 
 def _manifest(directory: Path) -> Manifest:
-    path = directory / "manifest.json"
+    path = directory / MANIFEST
     if not directory.is_dir():
         raise Faulty([f"{directory}: there is no such folder: name the folder of a run"])
     if not path.exists():
-        raise Faulty([f"{directory}: is no run of Arbiter: it holds no manifest.json"])
+        raise Faulty([f"{directory}: is no run of Arbiter: it holds no {MANIFEST}"])
     value = parsed_file(path)
     version = value.get("schema_version") if isinstance(value, dict) else None
     if isinstance(version, str) and version != SCHEMA_VERSION:
@@ -181,15 +192,13 @@ def _without_raw(line: ParsedTrial) -> ParsedTrial:
 
 def _rows(lines: _Lines) -> Iterator[ConvergenceRow]:
     kinds: TypeAdapter[ClusteredRow | ConvergenceRow] = TypeAdapter(ClusteredRow | ConvergenceRow)
-    for number, text in lines.texts("convergence_trace.jsonl"):
+    for number, text in lines.texts(TRACE):
         try:
             yield kinds.validate_json(text)
         except ValidationError:
             # A union names each fault twice: ask the one that was meant.
             is_clustered = b'"cluster_count"' in text
-            yield lines.faulty(
-                "convergence_trace.jsonl", number, text, ClusteredRow if is_clustered else ConvergenceRow
-            )
+            yield lines.faulty(TRACE, number, text, ClusteredRow if is_clustered else ConvergenceRow)
 
 
 class _Lines:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from moot.arbiter.events import EmbeddingFacts
 from moot.arbiter.files import write_whole
@@ -17,8 +17,6 @@ from moot.protocols.arbiter.generated import (
     ResolvedMeasurement,
 )
 from moot.protocols.arbiter.record import SCHEMA_VERSION
-
-NAME: Final = "embeddings.arrow"
 
 
 class KeptVectors:

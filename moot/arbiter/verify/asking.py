@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from moot.arbiter.run_files import TRIALS
 from moot.arbiter.verify.comparing import told
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
-from moot.arbiter.verify.trials import MOCK, TRIALS
+from moot.arbiter.verify.trials import MOCK
 from moot.protocols.arbiter.contract import clause
 from moot.protocols.arbiter.embed_text import is_blank, well_formed
 from moot.protocols.arbiter.generated import ResolvedConfiguration

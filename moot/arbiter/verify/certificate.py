@@ -6,17 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
+from moot.arbiter.run_files import CERTIFICATE, MANIFEST, PARSED, TRIALS
 from moot.arbiter.verify.comparing import differences
-from moot.arbiter.verify.planning import MANIFEST
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
-from moot.arbiter.verify.trials import PARSED, TRIALS
 from moot.protocols.arbiter.certificate import ASSUMPTIONS, closed_labels
 from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.statistics.mode import certified_mode
 from moot.statistics.shares import share_intervals
 
-CERTIFICATE: Final = "certificate.json"
 CUT_SHORT: Final = "shutdown_abort"
 """The error_code of a trial that an interrupt cancelled."""
 

@@ -7,23 +7,18 @@ import binascii
 import itertools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from moot.arbiter.run_files import ARROW, DEBUG, MANIFEST, PARSED, PROVENANCE, TRIALS
 from moot.arbiter.vectors import Vector
 from moot.arbiter.verify.comparing import differences, told
-from moot.arbiter.verify.planning import MANIFEST
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import Findings
-from moot.arbiter.verify.trials import PARSED, TRIALS
 from moot.protocols.arbiter.embed_text import embed_text
 from moot.protocols.arbiter.generated import ResolvedConfiguration
-
-ARROW: Final = "embeddings.arrow"
-DEBUG: Final = "debug/embeddings.jsonl"
-PROVENANCE: Final = "embeddings.provenance.json"
 
 Vectors = Mapping[int, Vector]
 """Embeddings by trial_id, ascending, shape (dimensions,) each."""

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from moot.arbiter.verify.certificate import CERTIFICATE
+from moot.arbiter.run_files import AGGREGATES, CERTIFICATE, MANIFEST, PARSED, TRACE, TRIALS
 from moot.arbiter.verify.comparing import differences, instant
-from moot.arbiter.verify.measures import TRACE
-from moot.arbiter.verify.planning import MANIFEST
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import Findings
-from moot.arbiter.verify.trials import PARSED, TRIALS
 from moot.protocols.arbiter.stopping import is_incomplete
-
-AGGREGATES: Final = "aggregates.json"
 
 OF_CLUSTERS: Final = ("cluster_count", "entropy")
 OF_BATCHES: Final = ("k_attempted", "k_eligible")

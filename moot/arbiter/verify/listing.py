@@ -6,14 +6,24 @@ from collections import Counter
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from moot.arbiter.verify.embeddings import ARROW, DEBUG, PROVENANCE, Vectors
-from moot.arbiter.verify.ending import AGGREGATES
-from moot.arbiter.verify.measures import ASSIGNMENTS, STATE, TRACE
-from moot.arbiter.verify.planning import CONFIG, MANIFEST, PLAN
+from moot.arbiter.run_files import (
+    AGGREGATES,
+    ARROW,
+    ASSIGNMENTS,
+    CONFIG,
+    DEBUG,
+    MANIFEST,
+    PARSED,
+    PLAN,
+    PROVENANCE,
+    RECEIPT,
+    STATE,
+    TRACE,
+    TRIALS,
+)
+from moot.arbiter.verify.embeddings import Vectors
 from moot.arbiter.verify.reading import Files
-from moot.arbiter.verify.receipt import RECEIPT
 from moot.arbiter.verify.report import Findings
-from moot.arbiter.verify.trials import PARSED, TRIALS
 from moot.protocols.arbiter.generated import ResolvedConfiguration
 
 ALWAYS: Final = (CONFIG, MANIFEST, PLAN, TRIALS, PARSED, TRACE, PROVENANCE, AGGREGATES)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
-from typing import Final
 
 from moot.arbiter.monitor import Measured, Monitor
+from moot.arbiter.run_files import ASSIGNMENTS, MANIFEST, STATE, TRACE, TRIALS
 from moot.arbiter.verify.comparing import differences, instant
 from moot.arbiter.verify.embeddings import Vectors
-from moot.arbiter.verify.planning import MANIFEST
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import Findings
-from moot.arbiter.verify.trials import TRIALS
 from moot.protocols.arbiter.generated import Assignment, ResolvedConfiguration
-
-TRACE: Final = "convergence_trace.jsonl"
-STATE: Final = "clusters/online.state.json"
-ASSIGNMENTS: Final = "clusters/online.assignments.jsonl"
 
 
 def check_measures(files: Files, config: ResolvedConfiguration, vectors: Vectors, findings: Findings) -> None:

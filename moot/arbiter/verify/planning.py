@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Any
 
+from moot.arbiter.run_files import CONFIG, MANIFEST, PLAN
 from moot.arbiter.verify.comparing import differences
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
@@ -14,10 +15,6 @@ from moot.config.arbiter.reading import Faulty, record
 from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.arbiter.hashes import config_sha256, plan_sha256, sha256_of_text
 from moot.protocols.arbiter.plan import plan
-
-CONFIG: Final = "config.resolved.json"
-PLAN: Final = "trial_plan.jsonl"
-MANIFEST: Final = "manifest.json"
 
 
 def check_configuration(files: Files, findings: Findings) -> ResolvedConfiguration | None:

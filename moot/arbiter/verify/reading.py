@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from jsonschema.exceptions import ValidationError, best_match
 
 from moot.arbiter import schemas
+from moot.arbiter.run_files import DOCUMENTS, LINES, schema_name
 from moot.arbiter.verify.report import Findings
 from moot.config.json_files import BadJson, parsed
 from moot.protocols.arbiter.record import SCHEMA_VERSION
-
-DOCUMENTS: Final[Mapping[str, str]] = {
-    "manifest.json": "manifest",
-    "config.resolved.json": "config.resolved",
-    "embeddings.provenance.json": "embeddings.provenance",
-    "aggregates.json": "aggregates",
-    "clusters/online.state.json": "online.state",
-    "certificate.json": "certificate",
-}
-"""Files that hold one record each, and the schema of it."""
-
-LINES: Final[Mapping[str, str]] = {
-    "trial_plan.jsonl": "trial_plan",
-    "trials.jsonl": "trials",
-    "parsed.jsonl": "parsed",
-    "convergence_trace.jsonl": "convergence_trace",
-    "clusters/online.assignments.jsonl": "online.assignments",
-    "debug/embeddings.jsonl": "embeddings",
-}
-"""Files that hold a record in each line, and the schema of it."""
 
 MOST_BYTES: Final = 64_000_000
 """A longer document or line is none of Arbiter's."""
@@ -62,12 +42,12 @@ class Files:
         self.lines: dict[str, list[Line]] = {}
         self.counts: dict[str, int] = {}
         self._findings = findings
-        for file, schema in DOCUMENTS.items():
+        for file in DOCUMENTS:
             if self.has(file):
-                self._document(file, schema)
-        for file, schema in LINES.items():
+                self._document(file)
+        for file in LINES:
             if self.has(file):
-                self._lines(file, schema)
+                self._lines(file)
         if not findings.failed("readable"):
             findings.made("readable", "every file is JSON in UTF-8, and whole")
         records = len(self.documents) + sum(map(len, self.lines.values()))
@@ -80,17 +60,17 @@ class Files:
         except OSError:
             return False
 
-    def _document(self, file: str, schema: str) -> None:
+    def _document(self, file: str) -> None:
         try:
             with (self.folder / file).open("rb") as opened:
                 value = json_of(opened.read(MOST_BYTES + 1))
         except (BadJson, OSError) as error:
             self._unreadable(file, error)
             return
-        if self._holds(file, schema, value, 0):
+        if self._holds(file, value, 0):
             self.documents[file] = value
 
-    def _lines(self, file: str, schema: str) -> None:
+    def _lines(self, file: str) -> None:
         found: list[Line] = []
         number = faulty = 0
         try:
@@ -107,7 +87,7 @@ class Files:
                         faulty += 1
                         self._findings.fail("readable", file, _first_line(error), line=number)
                         continue
-                    if self._holds(file, schema, value, number):
+                    if self._holds(file, value, number):
                         found.append(Line(number, value))
         except OSError as error:
             self._unreadable(file, error)
@@ -120,8 +100,8 @@ class Files:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         self._findings.fail("readable", file, f"cannot be read: {why}" if isinstance(error, OSError) else why)
 
-    def _holds(self, file: str, schema: str, value: object, line: int) -> bool:
-        fault = schema_fault(schema, value)
+    def _holds(self, file: str, value: object, line: int) -> bool:
+        fault = schema_fault(schema_name(file), value)
         if fault is None:
             return True
         self._findings.fail("schemas", file, fault.why, line=line, field=fault.field)

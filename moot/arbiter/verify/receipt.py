@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from moot.arbiter.verify.measures import TRACE
-from moot.arbiter.verify.planning import CONFIG, MANIFEST
+from moot.arbiter.run_files import CONFIG, MANIFEST, RECEIPT, TRACE
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
 
-RECEIPT: Final = "receipt.txt"
 TITLE: Final = "Arbiter receipt"
 """How one of Moot's begins; what stands in another's is not judged."""
 

@@ -9,16 +9,13 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from jsonschema.exceptions import ValidationError as Mismatch
 
+from moot.arbiter.run_files import CONFIG, MANIFEST, PARSED, PLAN, TRIALS
 from moot.arbiter.verify.comparing import differences, instant
-from moot.arbiter.verify.planning import CONFIG, MANIFEST, PLAN
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import CheckName, Findings
 from moot.protocols.arbiter.contract import Judge
 from moot.protocols.arbiter.generated import ResolvedConfiguration, ResolvedContract
 from moot.protocols.arbiter.parsing import not_answered, parse_contract, parse_debate, parse_plain
-
-TRIALS: Final = "trials.jsonl"
-PARSED: Final = "parsed.jsonl"
 
 PLAIN: Final = ("mock-v0", "live-v0")
 """What reads an independent answer without a contract; in one run it is always the same."""

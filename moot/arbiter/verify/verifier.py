@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from moot.arbiter.run_files import AGGREGATES, CONFIG, MANIFEST
 from moot.arbiter.verify.asking import check_asking
 from moot.arbiter.verify.certificate import check_certificate
 from moot.arbiter.verify.embeddings import check_embeddings
-from moot.arbiter.verify.ending import AGGREGATES, check_ending, check_usage
+from moot.arbiter.verify.ending import check_ending, check_usage
 from moot.arbiter.verify.listing import check_files, count_vectors
 from moot.arbiter.verify.measures import check_measures
-from moot.arbiter.verify.planning import CONFIG, MANIFEST, check_configuration, check_plan
+from moot.arbiter.verify.planning import check_configuration, check_plan
 from moot.arbiter.verify.reading import Files, version_of
 from moot.arbiter.verify.receipt import check_receipt
 from moot.arbiter.verify.report import Findings, Report
@@ -57,8 +58,8 @@ def _no_run(folder: Path) -> str | None:
         if not folder.is_dir():
             return "there is no such folder"
         if not (folder / MANIFEST).is_file():
-            found = "config.resolved.json" if (folder / CONFIG).is_file() else None
-            return f"is no run: it holds no {MANIFEST}" + (", though a run began there" if found else "")
+            has_begun = (folder / CONFIG).is_file()
+            return f"is no run: it holds no {MANIFEST}" + (", though a run began there" if has_begun else "")
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     version = version_of(folder / MANIFEST)
