@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 SHA = "0" * 64
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def config(**sampling: Any) -> dict[str, Any]:
@@ -57,7 +62,7 @@ def resolved(kind: str = "independent", **sampling: Any) -> dict[str, Any]:
         one["catalog_status"] = "known"
     for kinds, name in (("personas", "persona"), ("protocols", "protocol")):
         for one in found["sampling"][kinds]:
-            one.update(sha256=SHA, text=one[name])
+            one.update(sha256=sha256(one[name]), text=one[name])
     found["protocol"] = {
         "type": kind,
         "timeouts": {
@@ -69,7 +74,8 @@ def resolved(kind: str = "independent", **sampling: Any) -> dict[str, Any]:
     if kind == "debate_v1":
         roles = ("proposer_system", "critic_system", "proposer_final_system")
         found["protocol"]["prompts"] = {
-            role: {"id": role, "sha256": SHA, "text": f"You are {role}."} for role in roles
+            role: {"id": role, "sha256": sha256(f"You are {role}."), "text": f"You are {role}."}
+            for role in roles
         }
     found["execution"]["retry_policy"]["backoff_ms"] = 0
     found["execution"]["stop_policy"] = {

@@ -43,15 +43,34 @@ def check_embeddings(files: Files, config: ResolvedConfiguration, findings: Find
     trials, parsed = files.lines.get(TRIALS), files.lines.get(PARSED)
     if trials is None or parsed is None:
         return None
-    texts = {line.value["trial_id"]: line.value.get("embed_text", "") for line in parsed}
-    ended = {line.value["trial_id"]: line.value["status"] for line in trials}
-    could = {one for one, text in texts.items() if text and ended.get(one) == "success"}
+    skipped = _skipped(files, trials, parsed)
+    could = {trial_id for trial_id, reason in skipped.items() if reason is None}
     for trial_id in found:
         if trial_id not in could:
             findings.fail("embeddings", ARROW, f"has trial {trial_id}, which has no text to embed")
     if debug is not None:
-        _check_lines(debug, texts, ended, config, findings)
-    _check_counts(files, len(found), len(could), len(ended), findings)
+        texts = {line.value["trial_id"]: line.value.get("embed_text", "") for line in parsed}
+        _check_lines(debug, texts, skipped, config, findings)
+    _check_counts(files, len(found), len(could), len(skipped), findings)
+    return found
+
+
+def _skipped(files: Files, trials: list[Line], parsed: list[Line]) -> dict[int, str | None]:
+    """Say why the answer of each trial is not embedded; None where it should be."""
+    manifest = files.documents.get(MANIFEST)
+    excludes = manifest is not None and manifest["policy"]["contract_failure_policy"] == "exclude"
+    by_id = {line.value["trial_id"]: line.value for line in parsed}
+    found: dict[int, str | None] = {}
+    for line in trials:
+        read = by_id.get(line.value["trial_id"], {})
+        reason = None
+        if line.value["status"] != "success":
+            reason = "trial_not_success"
+        elif not read.get("embed_text"):
+            reason = "empty_embed_text"
+        elif excludes and read["parse_status"] != "success":
+            reason = "contract_failure"
+        found[line.value["trial_id"]] = reason
     return found
 
 
@@ -144,37 +163,27 @@ def _check_equal(arrow: Vectors, kept: Vectors, findings: Findings) -> None:
 def _check_lines(
     lines: list[Line],
     texts: Mapping[int, str],
-    ended: Mapping[int, str],
+    skipped: Mapping[int, str | None],
     config: ResolvedConfiguration,
     findings: Findings,
 ) -> None:
     """Hold each line of debug/embeddings.jsonl against the text of its trial."""
-    if {line.value["trial_id"] for line in lines} != set(ended):
+    if {line.value["trial_id"] for line in lines} != set(skipped):
         findings.fail("embeddings", DEBUG, f"has not the trials of {TRIALS}", field="trial_id")
     for line in lines:
-        value = line.value
-        if value["trial_id"] not in ended:
+        value, trial_id = line.value, line.value["trial_id"]
+        if trial_id not in skipped:
             continue
-        text = embed_text(texts.get(value["trial_id"], ""), config.measurement.embedding_max_chars)
-        expected: dict[str, Any] = {"embed_text_final_chars": text.final_chars}
-        if text.text and ended[value["trial_id"]] == "success":
-            expected["embed_text_sha256"] = text.sha256
-            if value["embedding_status"] == "skipped" and value.get("skip_reason") != "contract_failure":
-                findings.fail(
-                    "embeddings",
-                    DEBUG,
-                    "is skipped, though there is a text",
-                    line=line.number,
-                    field="embedding_status",
-                )
-        else:
-            is_success = ended[value["trial_id"]] == "success"
-            expected["embedding_status"] = "skipped"
-            expected["skip_reason"] = "empty_embed_text" if is_success else "trial_not_success"
+        text = embed_text(texts.get(trial_id, ""), config.measurement.embedding_max_chars)
         is_cut = value["embed_text_final_chars"] < value["embed_text_original_chars"]
-        expected["embed_text_truncated"] = is_cut
-        expected["truncation_reason"] = "max_chars_exceeded" if is_cut else None
-        for one in differences(expected, {name: value[name] for name in expected if name in value}):
+        expected: dict[str, Any] = {
+            "embed_text_final_chars": text.final_chars,
+            "embed_text_truncated": is_cut,
+            "truncation_reason": "max_chars_exceeded" if is_cut else None,
+            "skip_reason": skipped[trial_id],
+            "embed_text_sha256": text.sha256 if text.text else None,
+        }
+        for one in differences(expected, {name: value.get(name) for name in expected}):
             findings.fail("embeddings", DEBUG, f"{one.why} by {PARSED}", line=line.number, field=one.field)
 
 

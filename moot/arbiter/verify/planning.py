@@ -99,10 +99,11 @@ def _texts(config: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 def _check_contract(config: dict[str, Any], findings: Findings) -> None:
     """Hold a contract of Moot's against Moot's; the file of another is not in the run's folder."""
     found = config["protocol"].get("decision_contract")
-    known = [one.as_json() for one in load_bank().contracts.values()]
-    for ours in known:
-        if found is not None and ours["sha256"] == found["sha256"]:
-            for one in differences(ours, found):
+    if found is None:
+        return
+    for ours in load_bank().contracts.values():
+        if ours.sha256 == found["sha256"]:
+            for one in differences(ours.as_json(), found):
                 place = f"protocol.decision_contract.{one.field}"
                 findings.fail("configuration", CONFIG, f"{one.why} by its sha256", field=place)
 

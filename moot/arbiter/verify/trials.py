@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
-from jsonschema.exceptions import ValidationError as Mismatch
 
 from moot.arbiter.run_files import CONFIG, MANIFEST, PARSED, PLAN, TRIALS
 from moot.arbiter.verify.comparing import differences, instant
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import CheckName, Findings
+from moot.config.arbiter.judging import judge_of
 from moot.protocols.arbiter.contract import Judge
-from moot.protocols.arbiter.generated import ResolvedConfiguration, ResolvedContract
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.arbiter.parsing import not_answered, parse_contract, parse_debate, parse_plain
 
 PLAIN: Final = ("mock-v0", "live-v0")
@@ -53,8 +53,8 @@ def check_trials(files: Files, config: ResolvedConfiguration, findings: Findings
     manifest = files.documents.get(MANIFEST)
     ran = {line.value["trial_id"] for line in trials}
     left_out = next((n for n in range(len(ran)) if n not in ran), None)
-    if left_out is not None and (manifest is None or manifest["stop_reason"] != "error"):
-        # They begin in order; only an error may lose one.
+    if left_out is not None and (manifest is None or "notes" not in manifest):
+        # They begin in order; only an error or a budget that is spent, which the notes tell, may leave one out.
         findings.fail("trials", TRIALS, f"lacks trial {left_out}, and has later ones")
     if manifest is not None and manifest["k_attempted"] != len(trials):
         findings.fail(
@@ -77,10 +77,10 @@ def check_texts(files: Files, config: ResolvedConfiguration, findings: Findings)
         findings.fail("texts", PARSED, f"has not the trials of {TRIALS} in their order", field="trial_id")
     by_id = {line.value["trial_id"]: line.value for line in trials}
     contract = config.protocol.decision_contract
-    judge = contract_judge(contract) if contract else None
-    if contract is not None and judge is None:
+    if contract is not None and not _is_schema(contract.schema_):
         findings.fail("texts", CONFIG, "is no JSON Schema", field="protocol.decision_contract.schema")
         return
+    judge = judge_of(contract)
     ignoring = UNTOLD
     if is_mock(files) and not any("embed_text" in line.value for line in parsed):
         # As ARBITER_MOCK_EMPTY_EMBED asks for.
@@ -108,19 +108,12 @@ def is_mock(files: Files) -> bool:
     return True
 
 
-def contract_judge(contract: ResolvedContract) -> Judge | None:
-    """Return what holds an answer against a contract's schema; None when that is no schema."""
+def _is_schema(value: Mapping[str, Any]) -> bool:
     try:
-        Draft202012Validator.check_schema(contract.schema_)
+        Draft202012Validator.check_schema(value)
     except SchemaError:
-        return None
-    validator = Draft202012Validator(contract.schema_)
-
-    def judge(value: object) -> str | None:
-        fault: Mismatch | None = next(iter(validator.iter_errors(value)), None)
-        return fault.message if fault is not None else None
-
-    return judge
+        return False
+    return True
 
 
 def final_text(trial: Mapping[str, Any]) -> str | None:

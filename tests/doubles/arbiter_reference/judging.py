@@ -161,7 +161,7 @@ def trials(run: Run) -> Told:
     batches = [one["trial_id"] // size for one in run.all["trials.jsonl"]]
     if batches != sorted(batches):
         yield "a trial ended after one of a later batch"
-    if run.manifest["stop_reason"] != "error" and set(run.trials) != set(range(len(run.trials))):
+    if "notes" not in run.manifest and set(run.trials) != set(range(len(run.trials))):
         yield "a trial was left out"
     for trial, one in run.trials.items():
         line = run.plan[trial]
@@ -197,7 +197,11 @@ def texts(run: Run) -> Told:
 
 def embeddings(run: Run) -> Told:
     ended = {trial: one["status"] for trial, one in run.trials.items()}
-    could = {trial for trial, one in run.parsed.items() if "embed_text" in one and ended[trial] == "success"}
+    could = {
+        trial
+        for trial, one in run.parsed.items()
+        if "embed_text" in one and ended[trial] == "success" and not is_excluded(run, one)
+    }
     if not set(run.vectors) <= could:
         yield "what has no text was embedded"
     found = run.all["embeddings.provenance.json"]
@@ -230,6 +234,11 @@ def embeddings(run: Run) -> Told:
                 yield f"{trial}: not the vector that the seed draws"
 
 
+def is_excluded(run: Run, parsed: Mapping[str, Any]) -> bool:
+    policy = run.manifest["policy"]["contract_failure_policy"]
+    return bool(policy == "exclude" and parsed["parse_status"] != "success" and "embed_text" in parsed)
+
+
 def is_mock(run: Run) -> bool:
     calls = [call for one in run.trials.values() for call in one.get("calls", ())]
     payloads = [one.get("request_payload") for one in (*run.trials.values(), *calls)]
@@ -239,9 +248,11 @@ def is_mock(run: Run) -> bool:
 def debug_line(run: Run, line: Mapping[str, Any], could: set[int]) -> Told:
     trial = line["trial_id"]
     if trial not in could:
-        is_success = run.trials[trial]["status"] == "success"
-        if line.get("skip_reason") != ("empty_embed_text" if is_success else "trial_not_success"):
-            yield "not skipped for the right reason"
+        reason = "trial_not_success"
+        if run.trials[trial]["status"] == "success":
+            reason = "contract_failure" if is_excluded(run, run.parsed[trial]) else "empty_embed_text"
+        if line.get("skip_reason") != reason:
+            yield f"not skipped because of {reason}"
         return
     text = run.parsed[trial]["embed_text"]
     if line["embed_text_sha256"] != planning.sha256(text):
