@@ -111,8 +111,8 @@ class LeaderClusters:
         similarity = -2.0
         later = self._units[len(known) : len(self._counts)]
         for first, found in ((0, known), (len(known), cosines(own, later) if len(later) else known[:0])):
-            if len(found) and found.max() > similarity:
-                best, similarity = first + int(found.argmax()), float(found.max())
+            if len(found) and found[at := int(found.argmax())] > similarity:
+                best, similarity = first + at, float(found[at])
         return best, similarity
 
     def _assigned(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -15,22 +14,16 @@ from moot.protocols.arbiter.record import Record
 
 
 def line_of(record: Record) -> bytes:
-    """Return a record as a line of JSON, whole numbers as such.
+    """Return a record as a line of JSON.
 
     What Unicode calls a line end is escaped, so that everybody's lines end where ours do.
     """
-    line = record.model_dump_json().encode()
-    if b".0" in line and _WHOLE.search(line):
-        found = json.dumps(whole_numbers(record.as_json()), ensure_ascii=False, separators=(",", ":"))
-        line = found.encode()
-    for end, escaped in _LINE_ENDS:
-        if end in line:
+    line = record.__pydantic_serializer__.to_json(record)
+    if not line.isascii():
+        for end, escaped in _LINE_ENDS:
             line = line.replace(end, escaped)
     return line + b"\n"
 
-
-_WHOLE: Final = re.compile(rb"\d\.0[,\]}]")
-"""How a whole number looks that is written as a fraction; texts with such words in them are taken for one, too."""
 
 _LINE_ENDS: Final = tuple((end.encode(), f"\\u{ord(end):04x}".encode()) for end in "\u0085\u2028\u2029")
 
@@ -112,7 +105,7 @@ class Lines:
         Raises:
             OSError: It cannot be written, as when the disk is full; the file then ends with the line before it.
         """
-        self.extend((record,))
+        self._add(line_of(record), 1)
 
     def extend(self, records: Iterable[Record]) -> None:
         """Add lines, all or none.
@@ -121,7 +114,9 @@ class Lines:
             OSError: They cannot be written; the file then ends with the line before them.
         """
         lines = [line_of(record) for record in records]
-        block = b"".join(lines)
+        self._add(b"".join(lines), len(lines))
+
+    def _add(self, block: bytes, count: int) -> None:
         try:
             if (written := self._file.write(block)) != len(block):
                 written += self._file.write(block[written:])
@@ -132,7 +127,7 @@ class Lines:
             self._file.seek(self._size)
             raise _of(self.path, error) from error
         self._size += len(block)
-        self.count += len(lines)
+        self.count += count
 
     def close(self) -> None:
         """Close it; closing twice is no fault."""

@@ -12,7 +12,6 @@ from moot.arbiter.instants import instant
 from moot.arbiter.outcomes import Outcomes, cut_short
 from moot.arbiter.ports import Embedded, RanTrial
 from moot.clock import Clock
-from moot.protocols.arbiter.embed_text import EmbedText
 from moot.protocols.arbiter.generated import Attempt, Call, PlannedTrial, Speaker, Trial, Turn
 from moot.protocols.arbiter.mock import mock_answer, mock_debate, mock_vector
 from moot.protocols.arbiter.parsing import Parsed
@@ -52,10 +51,6 @@ class MockRunner:
         if planned.role_assignments is not None:
             return self._debated(planned, started)
         answer = mock_answer(planned.trial_id)
-        parsed = self._outcomes.read(planned.trial_id, answer)
-        if parsed.line.parser_version == "mock-v0":
-            # The answer ends its line; what it decides does not.
-            parsed = Parsed(parsed.line.model_copy(update={"outcome": answer.rstrip("\n")}), parsed.embed)
         trial = Trial(
             trial_id=planned.trial_id,
             requested_model_slug=planned.assigned_config.model,
@@ -67,7 +62,7 @@ class MockRunner:
             error_code=None,
             raw_assistant_text=answer,
         )
-        return RanTrial(trial, self._muted(parsed))
+        return RanTrial(trial, self._read(planned.trial_id, answer))
 
     async def _pause(self) -> None:
         self._ran += 1
@@ -114,18 +109,20 @@ class MockRunner:
                 Turn(turn=turn, role=role, content=content) for turn, (role, content) in enumerate(said)
             ),
         )
-        return RanTrial(trial, self._muted(self._outcomes.read(planned.trial_id, debate.final)))
+        return RanTrial(trial, self._read(planned.trial_id, debate.final))
 
-    def _muted(self, parsed: Parsed) -> Parsed:
+    def _read(self, trial_id: int, text: str) -> Parsed:
+        parsed = self._outcomes.read(trial_id, text)
         if not self._is_mute:
             return parsed
-        return Parsed(parsed.line.model_copy(update={"embed_text": None}), EmbedText("", 0))
+        return Parsed(parsed.line.model_copy(update={"embed_text": None}), None)
 
     def _attempt(self, started: datetime) -> Attempt:
-        now = self._clock.now()
+        now = self._clock.now() if self._delay else started
+        began = instant(started)
         return Attempt(
-            started_at=instant(started),
-            completed_at=instant(now),
+            started_at=began,
+            completed_at=began if now is started else instant(now),
             latency_ms=(now - started) // timedelta(milliseconds=1),
             retry_count=0,
         )

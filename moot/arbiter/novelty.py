@@ -5,10 +5,18 @@ Source: Arbiter spec, "Baseline convergence-aware stopping"; ruling R-S2.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from moot.arbiter.vectors import BLOCK, Floats, rounded, unit
+
+MOST: Final = 4096
+"""How many earlier answers are compared at once: it bounds the memory that takes."""
+
+QUIET: Final = 2**18
+"""Up to so many products BLAS stays on one thread; to wake others for short vectors costs more than it saves."""
 
 
 class Nearness:
@@ -34,8 +42,10 @@ class Nearness:
         for start in range(0, len(rows), BLOCK):
             block = unit(rows[start : start + BLOCK])
             found = nearest[start : start + len(block)]
-            if self._count:
-                np.maximum(found, (block @ self._units[: self._count].T).max(axis=1), out=found)
+            step = _step(block.size)
+            for first in range(0, self._count, step):
+                before = self._units[first : min(first + step, self._count)]
+                np.maximum(found, (block @ before.T).max(axis=1), out=found)
             # Below the diagonal stand those of the block that came before; the zeros elsewhere change no maximum.
             np.maximum(found, np.tril(block @ block.T, -1).max(axis=1), out=found)
             self._units[self._count : self._count + len(block)] = block
@@ -49,3 +59,9 @@ class Nearness:
             if self._count:
                 grown[: self._count] = self._units[: self._count]
             self._units = grown
+
+
+def _step(size: int) -> int:
+    """Say how many earlier answers to compare at once with a block of so many numbers."""
+    few = QUIET // size
+    return min(MOST, few) if few >= BLOCK else MOST

@@ -31,7 +31,7 @@ def prepare(config: ResolvedConfiguration, bank: Bank) -> Prepared:
     trials = tuple(plan(config))
     hashes = Hashes(
         config_sha256=config_sha256(config.as_json()),
-        plan_sha256=plan_sha256([one.as_json() for one in trials]),
+        plan_sha256=plan_sha256(one.as_json() for one in trials),
         model_catalog_version=bank.catalog.catalog_version,
         model_catalog_sha256=bank.model_catalog_sha256,
         prompt_manifest_sha256=bank.prompt_manifest_sha256,

@@ -59,7 +59,10 @@ def embed_text(text: str, max_chars: int) -> EmbedText:
     Raises:
         ValueError: `max_chars` is below 1.
     """
-    whole = well_formed(text).replace("\r\n", "\n").replace("\r", "\n").rstrip(BLANKS)
+    whole = well_formed(text)
+    if "\r" in whole:
+        whole = whole.replace("\r\n", "\n").replace("\r", "\n")
+    whole = whole.rstrip(BLANKS)
     return EmbedText(cut(whole, max_chars), units(whole))
 
 
@@ -70,7 +73,7 @@ def is_blank(text: str) -> bool:
 
 def units(text: str) -> int:
     """Count the UTF-16 code units of a text."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def cut(text: str, max_units: int) -> str:
@@ -88,6 +91,8 @@ def cut(text: str, max_units: int) -> str:
 
 def well_formed(text: str) -> str:
     """Replace each half of a surrogate pair by U+FFFD: no file and no request could carry it. Lengths stay."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

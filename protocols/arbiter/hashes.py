@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, Final
 
 from moot.protocols.kernel.canonical import canonical_json
+
+AT_ONCE: Final = 256
+"""Lines of a plan that are written together: it bounds the memory that takes."""
+
+
+_FRACTION: Final = re.compile(r"\.0(?!\d)|e\+")
+"""How a whole number looks that is a fraction to Python; it may also stand in a text."""
 
 
 def sha256_of(value: object) -> str:
@@ -28,9 +37,18 @@ def config_sha256(resolved: Mapping[str, Any]) -> str:
     return sha256_of({**resolved, "run": run})
 
 
-def plan_sha256(entries: Sequence[Mapping[str, Any]]) -> str:
-    """Return the hash of a plan, given as the lines of trial_plan.jsonl."""
-    return sha256_of(list(entries))
+def plan_sha256(entries: Iterable[Mapping[str, Any]]) -> str:
+    """Return the hash of a plan, given as the lines of trial_plan.jsonl, one after the other: of all as one list."""
+    found = hashlib.sha256()
+    left, before = iter(entries), "["
+    while some := list(islice(left, AT_ONCE)):
+        text = canonical_json(some)
+        if _FRACTION.search(text):
+            text = canonical_json(whole_numbers(some))
+        found.update(f"{before}{text[1:-1]}".encode())
+        before = ","
+    found.update(b"]" if before == "," else b"[]")
+    return found.hexdigest()
 
 
 def whole_numbers(value: object) -> object:

@@ -45,6 +45,8 @@ def not_answered(trial_id: int, parser_version: ParserVersion) -> Parsed:
 def parse_plain(trial_id: int, text: str, parser_version: ParserVersion, *, max_chars: int) -> Parsed:
     """Take a whole text for the outcome, as in an independent trial without a contract.
 
+    A mock answer ends its line; its outcome does not.
+
     Args:
         max_chars: How much is embedded at most, in UTF-16 code units.
     """
@@ -213,7 +215,7 @@ def _raw(
         parser_version=parser_version,
         extraction_method="raw",
         embed_text_source="raw_content",
-        outcome=raw,
+        outcome=raw.removesuffix("\n") if parser_version == "mock-v0" else raw,
         raw_assistant_text=raw,
         embed_text=embed.text or None,
         parse_error=error,

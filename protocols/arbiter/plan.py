@@ -24,36 +24,30 @@ def plan(config: ResolvedConfiguration) -> Iterator[PlannedTrial]:
     Raises:
         ValueError: Some weights add up to nothing.
     """
+    sampling, seed, kind = config.sampling, config.run.seed, config.protocol.type
+    models = tuple(one.weight for one in sampling.models)
+    personas = tuple(one.weight for one in sampling.personas)
+    templates = tuple(one.weight for one in sampling.protocols)
     for trial_id in range(config.execution.k_max):
-        yield planned(config, trial_id)
-
-
-def planned(config: ResolvedConfiguration, trial_id: int) -> PlannedTrial:
-    """Draw one trial.
-
-    Raises:
-        ValueError: Some weights add up to nothing.
-    """
-    sampling, kind = config.sampling, config.protocol.type
-    draws = stream(config.run.seed, "plan", trial_id)
-    decode = drawn(sampling.decode, stream(config.run.seed, "decode", trial_id))
-    model = sampling.models[draws.choose([one.weight for one in sampling.models])].model
-    weights = [one.weight for one in sampling.personas]
-    first = sampling.personas[draws.choose(weights)].persona
-    if kind == "independent":
-        template = sampling.protocols[draws.choose([one.weight for one in sampling.protocols])].protocol
-        assigned = AssignedConfig(model=model, persona=first, protocol=template, decode=decode)
-        return PlannedTrial(trial_id=trial_id, protocol=kind, assigned_config=assigned)
-    second = sampling.personas[draws.choose(weights)].persona
-    return PlannedTrial(
-        trial_id=trial_id,
-        protocol=kind,
-        assigned_config=AssignedConfig(model=model, persona=None, protocol=None, decode=decode),
-        role_assignments=Roles(
-            proposer=Role(model_slug=model, persona_id=first, decode=decode),
-            critic=Role(model_slug=model, persona_id=second, decode=decode),
-        ),
-    )
+        draws = stream(seed, "plan", trial_id)
+        decode = drawn(sampling.decode, stream(seed, "decode", trial_id))
+        model = sampling.models[draws.choose(models)].model
+        first = sampling.personas[draws.choose(personas)].persona
+        if kind == "independent":
+            template = sampling.protocols[draws.choose(templates)].protocol
+            assigned = AssignedConfig(model=model, persona=first, protocol=template, decode=decode)
+            yield PlannedTrial(trial_id=trial_id, protocol=kind, assigned_config=assigned)
+            continue
+        second = sampling.personas[draws.choose(personas)].persona
+        yield PlannedTrial(
+            trial_id=trial_id,
+            protocol=kind,
+            assigned_config=AssignedConfig(model=model, persona=None, protocol=None, decode=decode),
+            role_assignments=Roles(
+                proposer=Role(model_slug=model, persona_id=first, decode=decode),
+                critic=Role(model_slug=model, persona_id=second, decode=decode),
+            ),
+        )
 
 
 def drawn(decode: Decode | None, draws: Stream) -> DrawnDecode | None:

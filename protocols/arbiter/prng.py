@@ -6,8 +6,11 @@ Source: mulberry32 (T. Ettinger, public domain), seeded by 32-bit FNV-1a (Fowler
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
+from struct import iter_unpack
 from typing import Final, Literal
 
 Purpose = Literal["plan", "decode", "embedding"]
@@ -15,13 +18,21 @@ Purpose = Literal["plan", "decode", "embedding"]
 
 _MASK: Final = 0xFFFFFFFF
 
+OFFSET: Final = 0x811C9DC5
+"""The hash of an empty text."""
+
 
 class Stream:
     """A stream of draws in [0, 1)."""
 
-    def __init__(self, seed: str) -> None:
-        """Begin the stream of a seed."""
-        self._state = fnv1a(seed)
+    def __init__(self, seed: str, after: int = OFFSET) -> None:
+        """Begin the stream of a seed.
+
+        Args:
+            seed: The text, or the end of it.
+            after: The hash of what stands before.
+        """
+        self._state = fnv1a(seed, after)
 
     def draw(self) -> float:
         """Draw a number in [0, 1), a multiple of 2^-32."""
@@ -40,12 +51,10 @@ class Stream:
         Raises:
             ValueError: They add up to nothing.
         """
-        cumulative = list(accumulate(weights))
-        if not 0 < cumulative[-1] < math.inf:
-            raise ValueError("the weights add up to nothing: give one of them a weight above 0")
+        cumulative = _cumulative(tuple(weights))
         mark = self.draw() * cumulative[-1]
         # A weight of 0 is never drawn, not even by a mark of exactly 0.
-        return next(index for index, weight in enumerate(weights) if weight > 0 and mark <= cumulative[index])
+        return bisect_left(cumulative, mark) if mark else bisect_right(cumulative, 0)
 
     def between(self, least: float, most: float) -> float:
         """Draw a number in [least, most)."""
@@ -59,13 +68,33 @@ class Stream:
 
 def stream(seed: int | str, purpose: Purpose, trial_id: int) -> Stream:
     """Begin the stream that a trial of a run has for a purpose."""
-    return Stream(f"{seed}:{purpose}:{trial_id}")
+    return Stream(str(trial_id), _begun(f"{seed}:{purpose}:"))
 
 
-def fnv1a(text: str) -> int:
-    """Hash a text to 32 bits, over its UTF-16 code units."""
+def fnv1a(text: str, after: int = OFFSET) -> int:
+    """Hash a text to 32 bits, over its UTF-16 code units.
+
+    Args:
+        text: The text, or the end of it.
+        after: The hash of what stands before.
+    """
+    found = after
+    for unit in text.encode() if text.isascii() else _units(text):
+        found = ((found ^ unit) * 0x01000193) & _MASK
+    return found
+
+
+_begun = lru_cache(maxsize=64)(fnv1a)
+
+
+def _units(text: str) -> Iterator[int]:
     units = text.encode("utf-16-le", "surrogatepass")
-    found = 0x811C9DC5
-    for at in range(0, len(units), 2):
-        found = ((found ^ int.from_bytes(units[at : at + 2], "little")) * 0x01000193) & _MASK
+    return (unit for (unit,) in iter_unpack("<H", units))
+
+
+@lru_cache(maxsize=64)
+def _cumulative(weights: tuple[float, ...]) -> tuple[float, ...]:
+    found = tuple(accumulate(weights))
+    if not 0 < found[-1] < math.inf:
+        raise ValueError("the weights add up to nothing: give one of them a weight above 0")
     return found

@@ -162,6 +162,7 @@ def carry_out(
     from moot.arbiter.engine import RunFailed
     from moot.arbiter.launching import launch
     from moot.clock import RealClock
+    from moot.heap import settle_heap
 
     def warn(line: str) -> None:
         say(f"moot arbiter {word}: {line}")
@@ -174,6 +175,7 @@ def carry_out(
     writer = writer or ArtifactWriter(
         directory, warn, is_debug=is_debug, has_log=is_watched, write_receipt=_receipt_writer()
     )
+    settle_heap()
     with ExitStack() as exits:
         watchers = []
         if is_watched:

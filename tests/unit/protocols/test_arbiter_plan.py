@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.protocols.arbiter.generated import PlannedTrial, ResolvedConfiguration
-from moot.protocols.arbiter.hashes import config_sha256, plan_sha256, sha256_of
+from moot.protocols.arbiter.hashes import AT_ONCE, config_sha256, plan_sha256, sha256_of
 from moot.protocols.arbiter.plan import plan
 from moot.protocols.arbiter.prng import Purpose, Stream, stream
 from tests.doubles.arbiter_configs import resolved
@@ -49,6 +49,11 @@ def test_a_trial_has_the_stream_of_the_vectors(
 def test_a_seed_may_be_a_text() -> None:
     found = Stream("alpha-seed")
     assert (found.draw(), found.draw()) == (0.16804267489351332, 0.6811481018085033)
+
+
+@pytest.mark.parametrize("seed", [0, 424242, "alpha-seed", "ü😀"])
+def test_the_stream_of_a_trial_is_that_of_its_whole_seed(seed: int | str) -> None:
+    assert stream(seed, "plan", 17).draw() == Stream(f"{seed}:plan:17").draw()
 
 
 def test_what_lies_outside_the_basic_plane_counts_as_two_units() -> None:
@@ -137,6 +142,14 @@ def test_the_hash_of_a_plan_follows_from_its_seed() -> None:
     assert plan_sha256(lines(whole())) != plan_sha256(
         lines(ResolvedConfiguration.from_json(json.dumps(other)))
     )
+
+
+@pytest.mark.parametrize("count", [0, 1, AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE + 1])
+def test_the_hash_of_a_plan_is_that_of_all_its_lines_as_one_list(count: int) -> None:
+    entries = [
+        {"b": n, "a": {"t": n / 4, "u": 1e22, "v": float(n), "w": "x.0e+\u00fc"}} for n in range(count)
+    ]
+    assert plan_sha256(iter(entries)) == sha256_of(entries)
 
 
 def test_the_id_of_a_run_does_not_count_in_the_hash_of_its_configuration() -> None:
