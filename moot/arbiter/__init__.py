@@ -5,7 +5,8 @@
 * `engine`: carries out a run; `embeddings`: how its answers are embedded, `outcomes`: what a trial decided.
 * `mocking`: a run that asks nobody.
 * `launching`: a run from its first event to its last, with its folder and the signals that stop it.
-* `artifacts`: keeps a run in a folder, by `files`, `manifests`, `vector_file` and `receipt`.
+* `artifacts`: keeps a run in a folder of `run_files`, by `files`, `manifests`, `vector_file` and `receipt`; `schemas`:
+  what each of them holds.
 * `vectors`: unit vectors and their cosines, float64, rounded so that no order of adding up decides.
 * `novelty`: how near each answer comes to those before it.
 * `clustering`: which answers belong together.

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from moot.bots.models.answer import Answer
 from moot.bots.models.request import Request
 from moot.clock import Clock
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 
 EMBEDDING: Final = 9
 """The call of a trial that embeds its answer; those before it are asked from 0 on."""

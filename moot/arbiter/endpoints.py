@@ -13,7 +13,7 @@ from moot.arbiter.embedders import LOCAL
 from moot.arbiter.ledger import Models
 from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.faults import first_fault
 from moot.protocols.kernel.minds import in_short

@@ -19,9 +19,19 @@ from moot.bots.models.request import Request
 from moot.clock import Clock
 from moot.protocols.arbiter.contract import clause
 from moot.protocols.arbiter.embed_text import is_blank, well_formed
-from moot.protocols.arbiter.plan import DrawnDecode, PlannedTrial, Role, Roles
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
-from moot.protocols.arbiter.trial import Attempt, Call, Speaker, Trial, TrialError, Turn
+from moot.protocols.arbiter.generated import (
+    Attempt,
+    Call,
+    DrawnDecode,
+    PlannedTrial,
+    ResolvedConfiguration,
+    Role,
+    Roles,
+    Speaker,
+    Trial,
+    TrialError,
+    Turn,
+)
 
 MAX_TOKENS: Final = 2_048
 """What a model may generate where the configuration does not say: a call without a bound fits into no budget."""

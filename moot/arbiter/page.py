@@ -16,7 +16,7 @@ from moot.arbiter.projection import project, sample
 from moot.arbiter.reading import ReadRun, read_vectors
 from moot.arbiter.summary import Example, Summary
 from moot.channels.showing.wording import clean, harmless
-from moot.protocols.arbiter.convergence import ClusteredRow
+from moot.protocols.arbiter.generated import ClusteredRow
 
 LOOKS: Final = Path(__file__).with_name("web") / "report.css"
 

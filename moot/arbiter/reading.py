@@ -29,16 +29,20 @@ from moot.arbiter.run_files import (
 )
 from moot.config.arbiter.reading import Faulty, parsed_file, read_record, record
 from moot.config.json_files import BadJson, parsed
-from moot.protocols.arbiter.clusters import Assignment
-from moot.protocols.arbiter.convergence import ClusteredRow, ConvergenceRow
-from moot.protocols.arbiter.embedding import EmbeddingLine
-from moot.protocols.arbiter.generated import Certificate
-from moot.protocols.arbiter.parsing import ParsedTrial
-from moot.protocols.arbiter.records import SCHEMA_VERSION, Record
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
-from moot.protocols.arbiter.run import Manifest
-from moot.protocols.arbiter.trial import Trial
-from moot.protocols.arbiter.usage import RunUsage, Spending
+from moot.protocols.arbiter.generated import (
+    Assignment,
+    Certificate,
+    ClusteredRow,
+    ConvergenceRow,
+    EmbeddingLine,
+    Manifest,
+    ParsedTrial,
+    ResolvedConfiguration,
+    RunUsage,
+    Trial,
+)
+from moot.protocols.arbiter.record import SCHEMA_VERSION, Record
+from moot.protocols.arbiter.usage import Spending
 
 Kind = TypeVar("Kind", bound=Record)
 

@@ -13,7 +13,7 @@ from moot.arbiter.instants import instant
 from moot.bots.models.answer import Answer
 from moot.bots.models.reading import code_in
 from moot.protocols.arbiter.embed_text import well_formed
-from moot.protocols.arbiter.trial import Attempt, TrialError, Usage
+from moot.protocols.arbiter.generated import Attempt, TrialError, Usage
 
 Status = Literal["success", "error", "model_unavailable", "timeout_exhausted"]
 

@@ -9,10 +9,13 @@ from typing import Final, Literal
 
 from moot.arbiter.reading import ReadRun, TrialFacts
 from moot.protocols.arbiter.certificate import closed_labels
-from moot.protocols.arbiter.clusters import Assignment
-from moot.protocols.arbiter.convergence import ClusteredRow, ConvergenceRow
-from moot.protocols.arbiter.generated import Certificate
-from moot.protocols.arbiter.parsing import ParsedTrial
+from moot.protocols.arbiter.generated import (
+    Assignment,
+    Certificate,
+    ClusteredRow,
+    ConvergenceRow,
+    ParsedTrial,
+)
 from moot.statistics.shares import Interval
 from moot.statistics.wilson import wilson_interval
 

@@ -28,10 +28,7 @@ from moot.config.arbiter.bank import load_bank
 from moot.config.arbiter.configuring import resolve
 from moot.config.arbiter.judging import judge_of
 from moot.config.arbiter.templates import from_template
-from moot.protocols.arbiter.configuration import Configuration
-from moot.protocols.arbiter.plan import PlannedTrial
-from moot.protocols.arbiter.policy import Policy
-from moot.protocols.arbiter.trial import Trial, TrialError, Usage
+from moot.protocols.arbiter.generated import Configuration, PlannedTrial, Policy, Trial, TrialError, Usage
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 

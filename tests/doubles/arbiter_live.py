@@ -19,7 +19,7 @@ from moot.arbiter.resolving import Prepared, prepare
 from moot.clock import Clock, RealClock
 from moot.config.arbiter.bank import load_bank
 from moot.config.budget import BudgetSettings
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 from tests.doubles.arbiter_runs import configured, policy
 from tests.doubles.model_server import ModelServer
 

@@ -17,8 +17,8 @@ from moot.arbiter.ports import Embedded, NotBegun, RanTrial
 from moot.arbiter.replies import payload_of
 from moot.clock import Clock, RealClock
 from moot.protocols.arbiter.contract import clause
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.arbiter.plan import plan
-from moot.protocols.arbiter.resolved import ResolvedConfiguration
 from tests.doubles.arbiter_configs import resolved
 from tests.doubles.direct_post import DirectPost
 from tests.doubles.model_server import ModelServer, Turn, completion, embedding, refusal, too_many

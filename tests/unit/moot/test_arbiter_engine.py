@@ -16,8 +16,7 @@ from moot.arbiter.interrupt import Interrupt, Level
 from moot.arbiter.outcomes import Outcomes
 from moot.arbiter.ports import Embedded, NotBegun, RanTrial
 from moot.clock import Clock, VirtualClock
-from moot.protocols.arbiter.generated import Assignment
-from moot.protocols.arbiter.plan import PlannedTrial
+from moot.protocols.arbiter.generated import Assignment, PlannedTrial
 from tests.doubles.arbiter_runs import START, Held, Scripted, policy, prepared, trial
 
 

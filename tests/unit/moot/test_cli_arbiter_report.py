@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from moot.arbiter.certifying import Certifier
-from moot.protocols.arbiter.configuration import Configuration
+from moot.protocols.arbiter.generated import Configuration
 from moot.statistics.wilson import wilson_interval
 from tests.doubles.arbiter_answers import configured, kept, prepared
 from tests.doubles.command_line import complaint, data, done, moot
