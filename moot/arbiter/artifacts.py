@@ -110,7 +110,10 @@ class ArtifactWriter:
 
     def _start(self, event: RunStarted) -> None:
         directory, prepared = self._directory, event.prepared
+        started_at = event.started_at
         if self._is_resumed:
+            # Its first trials stand in its ledger, and were made then.
+            started_at = Manifest.from_json((directory / MANIFEST).read_bytes()).started_at
             for name in LAST:
                 (directory / name).unlink(missing_ok=True)
         else:
@@ -127,7 +130,7 @@ class ArtifactWriter:
             write_json(directory / CONFIG, prepared.config)
             write_lines(directory / PLAN, prepared.trials)
             self._prepared = prepared
-            self.manifest = first_manifest(prepared, event.policy, event.started_at, self._entries(()))
+            self.manifest = first_manifest(prepared, event.policy, started_at, self._entries(()))
             write_json(directory / MANIFEST, self.manifest)
             self._log(
                 f"{event.started_at} run {event.run_id} begins: {event.k_planned} trials "

@@ -160,7 +160,7 @@ class Ledger:
         try:
             answer = await self._calls.bursar.caller(name).ask(view, place.turn, request)
         except NoBudget as lack:
-            self._spent(str(lack))
+            self._spent(str(lack).replace("the budget of the society", "the budget of the run"))
             raise
         except BusClosed:
             # What stopped the log says more.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from moot.cli.act import answer, clock, declared, desk, people
 from moot.cli.app import app
 from moot.cli.arbiter import configuring as arbiter
+from moot.cli.arbiter import live as arbiter_live
 from moot.cli.arbiter import reporting as arbiter_report
 from moot.cli.arbiter import running as arbiter_running
 from moot.cli.arbiter import verifying as arbiter_verify
@@ -23,6 +24,7 @@ __all__ = [
     "answer",
     "app",
     "arbiter",
+    "arbiter_live",
     "arbiter_report",
     "arbiter_running",
     "arbiter_verify",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -115,10 +115,14 @@ def mock_run(
     if not isinstance(found, Judged):
         return refused("mock-run", path, found, as_json=as_json)
     outcome = carry_out(
-        "mock-run", found, out, mock_ports(found), is_debug=is_debug, is_quiet=is_quiet or as_json
+        "mock-run",
+        found,
+        directory_of(found, out),
+        mock_ports(found),
+        is_debug=is_debug,
+        is_quiet=is_quiet or as_json,
     )
-    report(found, outcome, is_quiet=is_quiet, as_json=as_json)
-    return 0
+    return report(found, outcome, is_quiet=is_quiet, as_json=as_json)
 
 
 def changed(
@@ -137,23 +141,25 @@ def changed(
 def carry_out(
     word: str,
     judged: Judged,
-    out: Path | None,
+    directory: Path,
     open_ports: OpenPorts,
     *,
     is_debug: bool,
     is_quiet: bool,
-    writer: ArtifactWriter | None = None,
+    extra: Sequence[str] = (),
+    is_resumed: bool = False,
 ) -> Outcome:
     """Carry out a run in a folder of its own, with a bar where somebody watches.
 
     Args:
         word: The command, for what is told on standard error.
         judged: The run.
-        out: Holds its folder; None takes the file's.
+        directory: Its folder.
         open_ports: Whom it asks.
         is_debug: Keep the working file of embeddings.
         is_quiet: Show nothing.
-        writer: Keeps the run; None makes one.
+        extra: What others keep in the folder.
+        is_resumed: The folder holds an earlier life of the run.
 
     Raises:
         CheckFailed: The run ended as an error.
@@ -170,10 +176,15 @@ def carry_out(
     for line in judged.warnings:
         warn(f"{judged.path}: {line}")
     prepared = judged.prepared
-    directory = directory_of(judged, out)
     is_watched = sys.stderr.isatty() and not is_quiet
-    writer = writer or ArtifactWriter(
-        directory, warn, is_debug=is_debug, has_log=is_watched, write_receipt=_receipt_writer()
+    writer = ArtifactWriter(
+        directory,
+        warn,
+        is_debug=is_debug,
+        has_log=is_watched,
+        extra=extra,
+        is_resumed=is_resumed,
+        write_receipt=_receipt_writer(),
     )
     settle_heap()
     with ExitStack() as exits:
@@ -196,8 +207,8 @@ def directory_of(judged: Judged, out: Path | None) -> Path:
     return (out or Path(config.output.runs_dir or "runs")) / config.run.run_id
 
 
-def report(judged: Judged, outcome: Outcome, *, is_quiet: bool, as_json: bool) -> None:
-    """Print how a run ended."""
+def report(judged: Judged, outcome: Outcome, *, is_quiet: bool, as_json: bool) -> int:
+    """Print how a run ended; return the exit code."""
     manifest = outcome.writer.manifest
     assert manifest is not None
     if as_json:
@@ -223,6 +234,7 @@ def report(judged: Judged, outcome: Outcome, *, is_quiet: bool, as_json: bool) -
         write_lines([str(outcome.directory)])
     else:
         write_lines([*outcome.writer.receipt, f"Next: moot arbiter report {outcome.directory}"])
+    return 1 if manifest.stop_reason == "error" else 0
 
 
 def mock_ports(judged: Judged) -> OpenPorts:

@@ -90,8 +90,10 @@ def test_policies_act_on_a_mock_run_as_on_any(config: Path) -> None:
 
 
 def test_answers_without_their_form_are_an_error_where_the_policy_says_so(config: Path) -> None:
-    found = mocked(config, "--contract-failure", "fail")
-    (manifest,) = read(Path(found["path"]) / "manifest.json")
+    out = config.parent / "runs"
+    result = moot("arbiter", "mock-run", config, "--out", out, "--contract-failure", "fail", "--json")
+    assert result.exit_code == 1
+    (manifest,) = read(Path(json.loads(result.stdout)["path"]) / "manifest.json")
     assert (manifest["stop_reason"], manifest["incomplete"]) == ("error", True)
     assert manifest["notes"] == "20 of 20 answers have not the form that was asked for"
 

@@ -1,0 +1,340 @@
+"""`moot arbiter run`: a run that asks models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.arbiter.configuring import (
+    AllowAliased,
+    AllowFree,
+    BankOption,
+    ConfigArgument,
+    ConfigOption,
+    ContractFailure,
+    Judged,
+    Permissive,
+    Strict,
+    begun,
+    group,
+    judge,
+    path_of,
+    policy_of,
+    refused,
+)
+from moot.cli.arbiter.running import (
+    BatchSize,
+    Debug,
+    MaxTrials,
+    Quiet,
+    RunsOption,
+    Workers,
+    carry_out,
+    changed,
+    directory_of,
+    report,
+)
+from moot.cli.errors import CheckFailed
+from moot.cli.output import say
+from moot.cli.place import AsJson
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from moot.arbiter.calling import Earlier
+    from moot.arbiter.endpoints import Told
+    from moot.arbiter.interrupt import Interrupt
+    from moot.arbiter.launching import OpenPorts, Ports
+    from moot.arbiter.ledger import Models
+    from moot.clock import Clock
+    from moot.config.budget import BudgetSettings
+    from moot.config.settings import Settings
+    from moot.protocols.arbiter.generated import Configuration
+
+EndpointOption = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint",
+        metavar="URL[#MODEL]",
+        help="Where models are asked, OpenRouter by default; with #MODEL that one, instead of the file's.",
+    ),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--key-env",
+        metavar="VAR",
+        help="The variable that holds its key; by default OPENROUTER_API_KEY there, and MOOT_MODEL_KEY elsewhere, "
+        "if that is set.",
+    ),
+]
+EmbeddingsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--embeddings",
+        metavar="URL[#MODEL]|wordllama",
+        help="What embeds answers: another address, or the package wordllama, offline; by default the endpoint.",
+    ),
+]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--budget", metavar="USD", help="US dollars that the run may spend; by default as [budget] says."
+    ),
+]
+ResumeOption = Annotated[
+    Path | None,
+    typer.Option("--resume", metavar="RUN", help="Go on with a run that was interrupted or killed."),
+]
+
+
+@command(
+    "moot arbiter run --budget 0.50",
+    "moot arbiter run debate.json --max-trials 40 --workers 4 --embeddings wordllama",
+    "moot arbiter run --endpoint http://127.0.0.1:8080/v1#qwen3:8b --embeddings wordllama",
+    "moot arbiter run --resume runs/20261123T082913Z_d85ce4 --budget 2",
+    within=group,
+    name="run",
+)
+def run(
+    named: ConfigArgument = None,
+    config: ConfigOption = None,
+    bank: BankOption = None,
+    out: RunsOption = None,
+    endpoint: EndpointOption = None,
+    key_env: KeyOption = None,
+    embeddings: EmbeddingsOption = None,
+    budget: BudgetOption = None,
+    resume: ResumeOption = None,
+    max_trials: MaxTrials = None,
+    batch_size: BatchSize = None,
+    workers: Workers = None,
+    is_debug: Debug = False,
+    is_quiet: Quiet = False,
+    is_strict: Strict = False,
+    is_permissive: Permissive = False,
+    is_free_allowed: AllowFree = False,
+    is_alias_allowed: AllowAliased = False,
+    contract_failure: ContractFailure = "warn",
+    as_json: AsJson = False,
+) -> int:
+    """Carry out a run: ask models, embed what they answer, measure how stable it is.
+
+    Every call is booked in the run's ledger before it is sent, so --budget is never overrun, and what was answered is
+    never paid twice: --resume goes on with a run from there. A slug that is the NAME of a [models.NAME] of MOOT_CONFIG
+    is called as that says; every other one at the endpoint. Ctrl-C lets the trials in flight end, a second one cancels
+    them; the run's folder is whole either way. Exit code 1: a key or the like is missing, or the run ended as an error.
+    """
+    if resume is not None:
+        planned = (named, config, bank, out, max_trials, batch_size, workers)
+        policies = is_strict or is_permissive or is_free_allowed or is_alias_allowed
+        if any(one is not None for one in planned) or policies or contract_failure != "warn":
+            raise CheckFailed(
+                f"--resume goes on with the run as {resume} holds it: leave out what plans another"
+            )
+        return _resume(resume, endpoint, key_env, embeddings, budget, is_debug, is_quiet, as_json)
+    path = path_of(named, config)
+    policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
+    change = _with_models(changed(max_trials, batch_size, workers), endpoint, embeddings)
+    judged = judge(path, bank, policy, begun()[1], change)
+    if not isinstance(judged, Judged):
+        return refused("run", path, judged, as_json=as_json)
+    settings = _settings()
+    models = _models(judged, _told(settings, endpoint, key_env, embeddings), _budget(settings, budget))
+    return _carry_out(judged, models, directory_of(judged, out), is_debug, is_quiet, as_json)
+
+
+def _resume(
+    directory: Path,
+    endpoint: str | None,
+    key_env: str | None,
+    embeddings: str | None,
+    budget: str | None,
+    is_debug: bool,
+    is_quiet: bool,
+    as_json: bool,
+) -> int:
+    from moot.arbiter.calling import earlier
+    from moot.config.budget import BudgetSettings
+    from moot.protocols.kernel.errors import BadInput
+
+    for option, given in (("--endpoint", endpoint), ("--embeddings", embeddings)):
+        if given is not None and ("#" in given or given == "wordllama"):
+            raise CheckFailed(f"{option}: --resume asks the models that the run asked: name an address only")
+    try:
+        before = earlier(directory)
+    except BadInput as error:
+        raise CheckFailed(str(error)) from None
+    settings = _settings()
+    told = _told(settings, endpoint or _address(before, "openai", settings), key_env, embeddings or "")
+    spends = BudgetSettings.model_validate(before.budget) if budget is None else _budget(settings, budget)
+    judged = Judged(directory, before.prepared, before.policy, ())
+    if not told.embeddings:
+        from dataclasses import replace
+
+        told = replace(told, embeddings=_address(before, "embeddings", settings))
+    models = _models(judged, told, spends)
+    return _carry_out(judged, models, directory, is_debug, is_quiet, as_json, is_resumed=True)
+
+
+def _address(before: Earlier, api: str, settings: Settings) -> str:
+    """Return where the models of a run were that no configuration names; "" for none."""
+    from moot.arbiter.endpoints import OPENROUTER
+
+    found = (
+        str(one["url"])
+        for one in before.models.values()
+        if one.get("api", "openai") == api and one.get("model") not in settings.models
+    )
+    url = next(found, "")
+    return "" if url == OPENROUTER else url
+
+
+def _carry_out(
+    judged: Judged,
+    models: Models,
+    directory: Path,
+    is_debug: bool,
+    is_quiet: bool,
+    as_json: bool,
+    *,
+    is_resumed: bool = False,
+) -> int:
+    from moot.arbiter.ledger import FOLDER
+    from moot.bots.models.errors import ModelError
+    from moot.channels.errors import ChannelError
+    from moot.log_setup import set_up_logging
+    from moot.memory.errors import MemoryStoreError
+
+    set_up_logging(None)
+    if not is_quiet and not as_json:
+        say(f"moot arbiter run: {_asked(judged, models)}")
+    try:
+        outcome = carry_out(
+            "run",
+            judged,
+            directory,
+            _ports(judged, models, directory),
+            is_debug=is_debug,
+            is_quiet=is_quiet or as_json,
+            extra=(FOLDER,),
+            is_resumed=is_resumed,
+        )
+    except (ModelError, ChannelError, MemoryStoreError) as error:
+        raise CheckFailed(str(error)) from None
+    code = report(judged, outcome, is_quiet=is_quiet, as_json=as_json)
+    ended = outcome.ended
+    if ended.stop_reason == "user_interrupt" and not as_json:
+        why = f"{ended.notes}; " if ended.notes else ""
+        say(f"moot arbiter run: {why}moot arbiter run --resume {directory} goes on")
+    return code
+
+
+def _ports(judged: Judged, models: Models, directory: Path) -> OpenPorts:
+    @asynccontextmanager
+    async def open_ports(clock: Clock, interrupt: Interrupt) -> AsyncIterator[Ports]:
+        from moot.arbiter.calling import live_ports
+
+        async with live_ports(judged.prepared, models, directory, clock, interrupt) as ports:
+            yield ports
+
+    return open_ports
+
+
+def _asked(judged: Judged, models: Models) -> str:
+    """Say in one line who is asked, where, and what that may cost."""
+    from moot.arbiter.embedders import LOCAL
+    from moot.cli.output import plural
+
+    places: dict[str, list[str]] = {}
+    for one in models.settings.values():
+        does = f"{one.model} embeds" if one.api == "embeddings" else one.model
+        places.setdefault(one.url, []).append(does)
+    told = [f"{', '.join(names)} at {url}" for url, names in places.items()]
+    if judged.prepared.config.measurement.embedding_model == LOCAL:
+        told.append(f"{LOCAL} embeds")
+    trials = plural(len(judged.prepared.trials), "trial")
+    return "; ".join([f"{trials} at most", *told, models.budget.told()])
+
+
+def _settings() -> Settings:
+    from moot.cli.setup.config import settings
+
+    return settings(None)
+
+
+def _told(settings: Settings, endpoint: str | None, key_env: str | None, embeddings: str | None) -> Told:
+    from moot.arbiter.embedders import LOCAL
+    from moot.arbiter.endpoints import Told
+    from moot.minds.model_choice import key_variable
+
+    url = (endpoint or "").partition("#")[0]
+    return Told(
+        endpoint=url,
+        key_env=key_variable(key_env) if url else key_env or "",
+        embeddings="" if embeddings in (None, LOCAL) else (embeddings or "").partition("#")[0],
+        configured=settings.models,
+    )
+
+
+def _models(judged: Judged, told: Told, budget: BudgetSettings) -> Models:
+    from moot.arbiter.endpoints import models_of
+    from moot.protocols.kernel.errors import BadInput
+
+    try:
+        models = models_of(judged.prepared.config, told, budget)
+    except BadInput as error:
+        raise CheckFailed(str(error)) from None
+    for one in models.settings.values():
+        if one.key_env and not one.key_file and not os.environ.get(one.key_env):
+            raise CheckFailed(
+                f"{one.model} is asked at {one.url}, whose key is missing: set {one.key_env}, or name another address"
+                " with --endpoint and the variable of its key with --key-env"
+            )
+    return models
+
+
+def _budget(settings: Settings, usd: str | None) -> BudgetSettings:
+    from pydantic import ValidationError
+
+    from moot.config.budget import BudgetSettings
+    from moot.protocols.kernel.faults import first_fault
+
+    if usd is None:
+        return settings.budget
+    plain: Mapping[str, Any] = {**settings.budget.as_log(), "usd": usd}
+    try:
+        return BudgetSettings.model_validate(plain)
+    except ValidationError as exc:
+        raise CheckFailed(f"--budget: {first_fault(exc, '', BudgetSettings.model_fields)[1]}") from None
+
+
+def _with_models(
+    change: Callable[[Configuration], Configuration], endpoint: str | None, embeddings: str | None
+) -> Callable[[Configuration], Configuration]:
+    """Put the models that options name in the place of the file's."""
+    from moot.arbiter.embedders import LOCAL
+    from moot.protocols.arbiter.generated import ModelChoice
+
+    asked = (endpoint or "").partition("#")[2]
+    embeds = LOCAL if embeddings == LOCAL else (embeddings or "").partition("#")[2]
+
+    def changing(config: Configuration) -> Configuration:
+        config = change(config)
+        if asked:
+            one = ModelChoice(model=asked, weight=1)
+            config = config.model_copy(
+                update={"sampling": config.sampling.model_copy(update={"models": (one,)})}
+            )
+        if embeds:
+            measured = config.measurement.model_copy(update={"embedding_model": embeds})
+            config = config.model_copy(update={"measurement": measured})
+        return config
+
+    return changing
