@@ -56,11 +56,12 @@ def page(run: ReadRun, summary: Summary) -> str:
 
 
 def _head(summary: Summary) -> Iterator[str]:
-    yield f"<header><p class=kicker>Arbiter: one question, {summary.attempted:,} answers</p>"
+    yield f"<header><p class=kicker>Arbiter: one question, asked {summary.attempted:,} times</p>"
     yield f"<h1 dir=auto>{_text(summary.question)}</h1>"
     yield f'<p class="state {summary.state}">{_text(_sentence(telling.ended(summary)))}</p>'
     yield f"<p class=soft>Run {_text(telling.about(summary))}</p>"
-    yield from (f"<p class=lacks>{_text(line)}</p>" for line in summary.remarks)
+    said = [_sentence(telling.MADE_UP)] if summary.is_made_up else []
+    yield from (f"<p class=lacks>{_text(line)}</p>" for line in (*said, *summary.remarks))
     yield "</header>"
     tiles = [("trials ended", f"{summary.attempted:,} of {summary.planned:,}")]
     found = summary.decisions

@@ -24,6 +24,7 @@ from moot.arbiter.run_files import (
     DEBUG,
     MANIFEST,
     PARSED,
+    PROVENANCE,
     TRACE,
     TRIALS,
 )
@@ -41,6 +42,7 @@ from moot.protocols.arbiter.generated import (
     RunUsage,
     Trial,
 )
+from moot.protocols.arbiter.mock import MOCK_PAYLOAD
 from moot.protocols.arbiter.record import SCHEMA_VERSION, Record
 from moot.protocols.arbiter.usage import Spending
 
@@ -56,6 +58,7 @@ class TrialFacts(NamedTuple):
     Attributes:
         model: That answered; the one that was asked where no reply named any.
         error: What went wrong, in a few words; "" when nothing did.
+        was_asked: A request was sent to a model.
         tokens: That its calls used; None when no reply told it.
         cost: What they cost, in US dollars; None when no reply told it.
     """
@@ -65,6 +68,7 @@ class TrialFacts(NamedTuple):
     status: str
     error_code: str | None
     error: str
+    was_asked: bool
     tokens: int | None
     cost: float | None
 
@@ -78,6 +82,7 @@ class ReadRun:
         parsed: By trial_id.
         rows: One for each batch that ended.
         assignments: By trial_id.
+        embedded_by: The model that embedded; None when no reply named one, or several did, and before the end.
         usage: Added up again; None when no reply told any.
         certificate: None for a run without one.
         remarks: What is missing or cut off, a line each.
@@ -90,6 +95,7 @@ class ReadRun:
     parsed: Mapping[int, ParsedTrial]
     rows: tuple[ConvergenceRow, ...]
     assignments: Mapping[int, Assignment]
+    embedded_by: str | None
     usage: RunUsage | None
     certificate: Certificate | None
     remarks: tuple[str, ...]
@@ -131,6 +137,7 @@ def read_run(directory: Path) -> ReadRun:
         parsed=parsed_trials,
         rows=rows,
         assignments={one.trial_id: one for one in assignments},
+        embedded_by=_embedded_by(directory / PROVENANCE),
         usage=spending.total(),
         certificate=read_record(certificate, Certificate) if certificate.exists() else None,
         remarks=tuple(lines.remarks),
@@ -152,11 +159,16 @@ def read_vectors(run: ReadRun) -> Vectors | None:
     found: dict[int, NDArray[np.float32]] = {}
     for one in lines.of(DEBUG, EmbeddingLine):
         if one.vector_b64 is not None:
-            found[one.trial_id] = np.frombuffer(base64.b64decode(one.vector_b64), dtype="<f4")
+            try:
+                found[one.trial_id] = np.frombuffer(base64.b64decode(one.vector_b64), dtype="<f4")
+            except ValueError:
+                raise Faulty(
+                    [f"{run.directory / DEBUG}: the vector of trial {one.trial_id} is none"]
+                ) from None
     if not found:
         return None
     if len({vector.shape for vector in found.values()}) > 1:
-        raise Faulty([f"{run.directory / 'debug/embeddings.jsonl'}: its vectors differ in length"])
+        raise Faulty([f"{run.directory / DEBUG}: its vectors differ in length"])
     ids = sorted(found)
     return Vectors(np.array(ids), np.stack([found[one] for one in ids]).astype(np.float32))
 
@@ -174,8 +186,15 @@ def _manifest(directory: Path) -> Manifest:
     return record(value, Manifest, str(path))
 
 
+def _embedded_by(path: Path) -> str | None:
+    value = parsed_file(path) if path.exists() else None
+    model = value.get("actual_embedding_model") if isinstance(value, dict) else None
+    return model if isinstance(model, str) else None
+
+
 def _facts(trial: Trial, spending: Spending) -> TrialFacts:
     spending.add(trial)
+    sent = [trial.request_payload, *(call.request_payload for call in trial.calls or ())]
     usages = [one for one in (trial.usage, *(call.usage for call in trial.calls or ())) if one is not None]
     costs = [one.cost for one in usages if one.cost is not None]
     return TrialFacts(
@@ -184,6 +203,7 @@ def _facts(trial: Trial, spending: Spending) -> TrialFacts:
         status=trial.status,
         error_code=trial.error_code,
         error=trial.error.message if trial.error else "",
+        was_asked=any(one is not None and one != MOCK_PAYLOAD for one in sent),
         tokens=sum(one.total_tokens for one in usages) if usages else None,
         cost=sum(costs) if costs else None,
     )

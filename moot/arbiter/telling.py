@@ -17,6 +17,8 @@ MOST_TEXT: Final = 300
 
 NO_DECISION: Final = "no decision"
 
+MADE_UP: Final = "no model was asked: the answers are made up, and say nothing about any model"
+
 TRENDS: Final = {"rising": "more than", "falling": "fewer than", "flat": "as"}
 
 Line = tuple[str, str]
@@ -33,6 +35,8 @@ def lines(summary: Summary) -> Iterator[Line]:
 def _lines(summary: Summary) -> Iterator[Line]:
     yield "question", summary.question
     yield "run", about(summary)
+    if summary.is_made_up:
+        yield "by", MADE_UP
     yield "end", ended(summary)
     for remark in summary.remarks:
         yield "lacks", remark
@@ -92,10 +96,10 @@ def trials(summary: Summary) -> str:
     """Count trials by how they ended."""
     if not summary.attempted:
         return f"none of {summary.planned:,} planned"
-    return (
-        f"{summary.attempted:,} of {summary.planned:,} planned: {_counts(summary.statuses)}; "
-        f"{summary.eligible:,} embedded by {summary.embedding_model}"
-    )
+    model = summary.embedded_by or (None if summary.is_made_up else summary.embedding_model)
+    by = f" by {model}" if model and summary.eligible else ""
+    ended = f"{summary.attempted:,} of {summary.planned:,} planned: {_counts(summary.statuses)}"
+    return f"{ended}; {summary.eligible:,} embedded{by}"
 
 
 def replies(summary: Summary) -> str:

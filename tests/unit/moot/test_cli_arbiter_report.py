@@ -175,6 +175,21 @@ def test_a_run_that_ended_before_its_plan_says_why_and_that_wilson_is_a_guide(ru
         assert ("the disk is full" in told) is (state == "failed")
 
 
+@pytest.mark.parametrize("template", ["quickstart", "debate"])
+def test_a_mock_run_is_told_as_made_up_and_one_that_asked_models_is_not(
+    whole: Path, tmp_path: Path, template: str
+) -> None:
+    config = tmp_path / "run.json"
+    done("arbiter", "init", "Tea?", "--template", template, "--out", config)
+    run = data("arbiter", "mock-run", config, "--out", tmp_path / "runs")["path"]
+    found = data("arbiter", "report", run)
+    assert (found["is_made_up"], found["embedded_by"]) == (True, None)
+    assert "the answers are made up" in done("arbiter", "report", run)
+    assert "the answers are made up" in paged(Path(run), tmp_path / "page.html")
+    assert data("arbiter", "report", whole)["is_made_up"] is False
+    assert "embedded by scripted/bag-of-words" in done("arbiter", "report", whole)
+
+
 def test_a_run_that_was_only_resolved_says_that_nobody_was_asked(tmp_path: Path) -> None:
     config = tmp_path / "run.json"
     done("arbiter", "init", "Tea?", "--out", config)
