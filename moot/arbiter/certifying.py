@@ -7,9 +7,13 @@ that is missing or was cut short count: in that order, what is said holds at eve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
-from moot.arbiter.events import BatchEnded, Event, TrialEnded
+from moot.arbiter.events import BatchEnded, Event, RunEnded, Subscriber, TrialEnded
+from moot.arbiter.files import write_json
+from moot.arbiter.reading import ReadRun, TrialFacts
+from moot.arbiter.run_files import CERTIFICATE
 from moot.protocols.arbiter.certificate import ASSUMPTIONS, closed_labels, decided
 from moot.protocols.arbiter.generated import (
     Certificate,
@@ -18,7 +22,6 @@ from moot.protocols.arbiter.generated import (
     OutcomeShare,
     ParsedTrial,
     ResolvedConfiguration,
-    Trial,
 )
 from moot.protocols.arbiter.record import SCHEMA_VERSION
 from moot.statistics.mode import certified_mode
@@ -69,14 +72,14 @@ class Certifier:
     def __call__(self, event: Event) -> None:
         """Take an event of the run."""
         if isinstance(event, TrialEnded):
-            self.add(event.trial, event.parsed)
+            self.add(event.trial.trial_id, event.trial.error_code, event.parsed)
         elif isinstance(event, BatchEnded):
             self.close_batch()
 
-    def add(self, trial: Trial, parsed: ParsedTrial) -> None:
+    def add(self, trial_id: int, error_code: str | None, parsed: ParsedTrial) -> None:
         """Take a trial that ended, in any order within its batch."""
         place = self._places.get(decided(parsed) or "", len(self._labels))
-        self._waiting[trial.trial_id] = None if trial.error_code == CUT_SHORT else place
+        self._waiting[trial_id] = None if error_code == CUT_SHORT else place
 
     def close_batch(self) -> None:
         """Count the trials of a batch, and see whether the mode is certain now."""
@@ -118,3 +121,35 @@ class Certifier:
             )
             for count, bounds in zip(self._counts, share_intervals(self._counts, self._alpha), strict=True)
         ]
+
+
+def certificate_writer(certifier: Certifier, directory: Path) -> Subscriber:
+    """Return who lets a certifier count a run, and writes certificate.json into its folder at the end."""
+
+    def hear(event: Event) -> None:
+        certifier(event)
+        if isinstance(event, RunEnded):
+            write_json(directory / CERTIFICATE, certifier.certificate())
+
+    return hear
+
+
+def certify(run: ReadRun, alpha: float) -> Certificate:
+    """Say what is certain of a run that its folder tells of, as it would have said itself.
+
+    Raises:
+        NothingToCertify: It has no closed labels.
+    """
+    certifier = Certifier(run.config, alpha)
+    size = run.config.execution.batch_size
+    batches: dict[int, list[TrialFacts]] = {}
+    for trial in run.trials:
+        batches.setdefault(trial.trial_id // size, []).append(trial)
+    for number, batch in sorted(batches.items()):
+        for trial in batch:
+            if trial.trial_id in run.parsed:
+                certifier.add(trial.trial_id, trial.error_code, run.parsed[trial.trial_id])
+        # A batch in which the run failed was not looked at.
+        if number < len(run.rows):
+            certifier.close_batch()
+    return certifier.certificate()

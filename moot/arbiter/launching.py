@@ -25,6 +25,7 @@ class Ports(NamedTuple):
 
     Attributes:
         subscribers: Are told after the folder was written.
+        enough: Says after each batch why the run may end there; None lets it go on.
     """
 
     runner: Runner
@@ -44,6 +45,7 @@ def launch(
     open_ports: OpenPorts,
     say: Callable[[str], None],
     subscribers: Sequence[Subscriber] = (),
+    enough: Callable[[], str | None] = lambda: None,
 ) -> RunEnded:
     """Carry out a run on a loop of its own.
 
@@ -57,6 +59,7 @@ def launch(
         open_ports: Whom it asks.
         say: Is told a line for each signal.
         subscribers: Are told after the folder was written.
+        enough: Says after each batch why the run may end there; None lets it go on.
 
     Raises:
         moot.arbiter.engine.RunFailed: It ended as an error; the folder says so as far as it could be written.
@@ -88,6 +91,7 @@ def launch(
                     clock,
                     interrupt,
                     [writer, *ports.subscribers, *subscribers],
+                    enough,
                 )
                 return await engine.run()
         finally:

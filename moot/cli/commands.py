@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moot.cli.act import answer, clock, declared, desk, people
 from moot.cli.app import app
+from moot.cli.arbiter import certifying as arbiter_certify
 from moot.cli.arbiter import configuring as arbiter
 from moot.cli.arbiter import live as arbiter_live
 from moot.cli.arbiter import reporting as arbiter_report
@@ -24,6 +25,7 @@ __all__ = [
     "answer",
     "app",
     "arbiter",
+    "arbiter_certify",
     "arbiter_live",
     "arbiter_report",
     "arbiter_running",

@@ -10,6 +10,7 @@ from moot.arbiter.run_files import (
     AGGREGATES,
     ARROW,
     ASSIGNMENTS,
+    CERTIFICATE,
     CONFIG,
     DEBUG,
     MANIFEST,
@@ -30,6 +31,9 @@ ALWAYS: Final = (CONFIG, MANIFEST, PLAN, TRIALS, PARSED, TRACE, PROVENANCE, AGGR
 
 LEDGER: Final = "ledger"
 """The folder of a live run's calls; `moot verify` judges it."""
+
+BESIDE: Final = frozenset({DEBUG, CERTIFICATE})
+"""Files that a run may leave besides those that it lists: the specification knows no certificate."""
 
 
 def check_files(files: Files, config: ResolvedConfiguration | None, findings: Findings) -> None:
@@ -66,7 +70,7 @@ def check_files(files: Files, config: ResolvedConfiguration | None, findings: Fi
     if manifest["stopping_mode"] != "resolve_only" and not files.has(RECEIPT):
         findings.warn("files", RECEIPT, "is missing: the run could not write it")
     for file in _present(files.folder):
-        if file not in listed and file not in wanted(files, config) and file != DEBUG:
+        if file not in listed and file not in wanted(files, config) and file not in BESIDE:
             findings.warn("files", file, "is not listed in the manifest")
 
 

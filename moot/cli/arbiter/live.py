@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from moot.cli.app import command
+from moot.cli.arbiter.certifying import AlphaOption, StopOption, StopRule
 from moot.cli.arbiter.configuring import (
     AllowAliased,
     AllowFree,
@@ -122,6 +123,8 @@ def run(
     is_free_allowed: AllowFree = False,
     is_alias_allowed: AllowAliased = False,
     contract_failure: ContractFailure = "warn",
+    stop: StopOption = None,
+    alpha: AlphaOption = None,
     as_json: AsJson = False,
 ) -> int:
     """Carry out a run: ask models, embed what they answer, measure how stable it is.
@@ -138,7 +141,8 @@ def run(
             raise CheckFailed(
                 f"--resume goes on with the run as {resume} holds it: leave out what plans another"
             )
-        return _resume(resume, endpoint, key_env, embeddings, budget, is_debug, is_quiet, as_json)
+        rule = StopRule(stop, alpha)
+        return _resume(resume, endpoint, key_env, embeddings, budget, rule, is_debug, is_quiet, as_json)
     path = path_of(named, config)
     policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
     change = _with_models(changed(max_trials, batch_size, workers), endpoint, embeddings)
@@ -147,7 +151,9 @@ def run(
         return refused("run", path, judged, as_json=as_json)
     settings = _settings()
     models = _models(judged, _told(settings, endpoint, key_env, embeddings), _budget(settings, budget))
-    return _carry_out(judged, models, directory_of(judged, out), is_debug, is_quiet, as_json)
+    return _carry_out(
+        judged, models, directory_of(judged, out), StopRule(stop, alpha), is_debug, is_quiet, as_json
+    )
 
 
 def _resume(
@@ -156,6 +162,7 @@ def _resume(
     key_env: str | None,
     embeddings: str | None,
     budget: str | None,
+    stop: StopRule,
     is_debug: bool,
     is_quiet: bool,
     as_json: bool,
@@ -180,7 +187,7 @@ def _resume(
 
         told = replace(told, embeddings=_address(before, "embeddings", settings))
     models = _models(judged, told, spends)
-    return _carry_out(judged, models, directory, is_debug, is_quiet, as_json, is_resumed=True)
+    return _carry_out(judged, models, directory, stop, is_debug, is_quiet, as_json, is_resumed=True)
 
 
 def _address(before: Earlier, api: str, settings: Settings) -> str:
@@ -200,6 +207,7 @@ def _carry_out(
     judged: Judged,
     models: Models,
     directory: Path,
+    stop: StopRule,
     is_debug: bool,
     is_quiet: bool,
     as_json: bool,
@@ -225,6 +233,7 @@ def _carry_out(
             is_quiet=is_quiet or as_json,
             extra=(FOLDER,),
             is_resumed=is_resumed,
+            stop=stop,
         )
     except (ModelError, ChannelError, MemoryStoreError) as error:
         raise CheckFailed(str(error)) from None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from moot.cli.app import command
+from moot.cli.arbiter.certifying import AlphaOption, StopOption, StopRule, certifier_of
 from moot.cli.arbiter.configuring import (
     AllowAliased,
     AllowFree,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from moot.arbiter.artifacts import ArtifactWriter
-    from moot.arbiter.events import RunEnded
+    from moot.arbiter.events import RunEnded, Subscriber
     from moot.arbiter.interrupt import Interrupt
     from moot.arbiter.launching import OpenPorts, Ports
     from moot.clock import Clock
@@ -102,6 +103,8 @@ def mock_run(
     is_free_allowed: AllowFree = False,
     is_alias_allowed: AllowAliased = False,
     contract_failure: ContractFailure = "warn",
+    stop: StopOption = None,
+    alpha: AlphaOption = None,
     as_json: AsJson = False,
 ) -> int:
     """Carry out a run without asking anybody: plan, parsing, measuring and files are those of a live run.
@@ -121,6 +124,7 @@ def mock_run(
         mock_ports(found),
         is_debug=is_debug,
         is_quiet=is_quiet or as_json,
+        stop=StopRule(stop, alpha),
     )
     return report(found, outcome, is_quiet=is_quiet, as_json=as_json)
 
@@ -148,6 +152,7 @@ def carry_out(
     is_quiet: bool,
     extra: Sequence[str] = (),
     is_resumed: bool = False,
+    stop: StopRule = StopRule(),  # noqa: B008  # it is frozen
 ) -> Outcome:
     """Carry out a run in a folder of its own, with a bar where somebody watches.
 
@@ -160,11 +165,13 @@ def carry_out(
         is_quiet: Show nothing.
         extra: What others keep in the folder.
         is_resumed: The folder holds an earlier life of the run.
+        stop: When it may end besides its file's rule. Of a run whose contract lists decisions, a certificate is kept.
 
     Raises:
-        CheckFailed: The run ended as an error.
+        CheckFailed: The run ended as an error, or cannot be stopped by that rule.
     """
     from moot.arbiter.artifacts import ArtifactWriter
+    from moot.arbiter.certifying import certificate_writer
     from moot.arbiter.engine import RunFailed
     from moot.arbiter.launching import launch
     from moot.clock import RealClock
@@ -176,6 +183,7 @@ def carry_out(
     for line in judged.warnings:
         warn(f"{judged.path}: {line}")
     prepared = judged.prepared
+    certifier = certifier_of(judged, stop)
     is_watched = sys.stderr.isatty() and not is_quiet
     writer = ArtifactWriter(
         directory,
@@ -188,13 +196,24 @@ def carry_out(
     )
     settle_heap()
     with ExitStack() as exits:
-        watchers = []
+        watchers: list[Subscriber] = []
+        if certifier is not None:
+            watchers.append(certificate_writer(certifier, directory))
         if is_watched:
             from moot.cli.arbiter.progress import RunProgress
 
             watchers.append(exits.enter_context(RunProgress()))
         try:
-            ended = launch(prepared, judged.policy, writer, RealClock(), open_ports, warn, watchers)
+            ended = launch(
+                prepared,
+                judged.policy,
+                writer,
+                RealClock(),
+                open_ports,
+                warn,
+                watchers,
+                certifier.enough if certifier is not None and stop.when else lambda: None,
+            )
         except RunFailed as error:
             where = f"; {directory} holds what there is" if writer.manifest is not None else ""
             raise CheckFailed(f"{error}{where}") from error

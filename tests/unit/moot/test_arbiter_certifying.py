@@ -16,7 +16,6 @@ from moot.protocols.arbiter.generated import (
     ParsedTrial,
     ResolvedConfiguration,
     ResolvedContract,
-    Trial,
 )
 from moot.statistics.shares import share_interval
 from tests.doubles.arbiter_configs import resolved, verdict_contract
@@ -33,25 +32,12 @@ def certifier(alpha: float = 0.05) -> Certifier:
     return Certifier(config({"enum": ["yes", "no"]}), alpha)
 
 
-def ended(trial_id: int, outcome: str | None, error_code: str | None = None) -> tuple[Trial, ParsedTrial]:
-    """Return a trial; an outcome of `prose` broke the contract, None has no text."""
-    trial = Trial.from_json(
-        json.dumps(
-            {
-                "trial_id": trial_id,
-                "requested_model_slug": "a/one",
-                "actual_model": None,
-                "protocol": "independent",
-                "status": "error" if error_code else "success",
-                "assigned_config": {"model": "a/one", "persona": "p0", "protocol": "t0"},
-                "error_code": error_code,
-            }
-        )
-    )
+def ended(trial_id: int, outcome: str | None, error_code: str | None = None) -> tuple[Any, ...]:
+    """Return what a certifier is told of a trial; an outcome of `prose` broke the contract, None has no text."""
     status = {"prose": "fallback", None: "failed"}.get(outcome, "success")
     told = {} if outcome is None else {"outcome": outcome}
     line = {"trial_id": trial_id, "parse_status": status, "parser_version": "independent-v1", **told}
-    return trial, ParsedTrial.from_json(json.dumps(line))
+    return trial_id, error_code, ParsedTrial.from_json(json.dumps(line))
 
 
 def counted(certifier: Certifier, outcomes: Sequence[str | None], first: int = 0) -> Certifier:
@@ -71,8 +57,8 @@ def test_labels_and_what_is_none_are_counted_with_bounds_that_share_the_error() 
 
 def test_text_that_broke_the_contract_is_no_decision_even_if_it_is_a_label() -> None:
     run = certifier()
-    trial, parsed = ended(0, "prose")
-    run.add(trial, parsed.model_copy(update={"outcome": "yes"}))
+    *trial, parsed = ended(0, "prose")
+    run.add(*trial, parsed.model_copy(update={"outcome": "yes"}))
     run.close_batch()
     assert run.certificate().no_decision.count == 1
 
