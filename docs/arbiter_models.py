@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -12,8 +11,9 @@ from typing import Any, Final
 from datamodel_code_generator import DataModelType, InputFileType, LiteralType, PythonVersion, generate
 from ruff import find_ruff_bin
 
+from moot.arbiter.schemas import names, schema
+
 ROOT: Final = Path(__file__).resolve().parent.parent
-SCHEMAS: Final = ROOT / "protocols" / "arbiter" / "schemas"
 MODELS: Final = ROOT / "protocols" / "arbiter" / "generated.py"
 
 HEADER: Final = '''"""What stands in Arbiter's files.
@@ -66,18 +66,18 @@ def _formatted(text: str) -> str:
 
 def _definitions() -> Iterator[tuple[str, Any]]:
     seen: set[str] = set()
-    for path in sorted(SCHEMAS.glob("*.json")):
-        schema = json.loads(path.read_text(encoding="utf-8"))
-        parts = {**schema.get("$defs", {})}
-        if title := schema.get("title"):
+    for file in names():
+        whole = schema(file)
+        parts = {**whole.get("$defs", {})}
+        if title := whole.get("title"):
             parts[title] = {
                 key: value
-                for key, value in schema.items()
+                for key, value in whole.items()
                 if key[0] != "$" and key not in ("title", "examples")
             }
         for name, part in parts.items():
             if name in seen:
-                raise SystemExit(f"{path.name}: {name} is defined twice: choose another name")
+                raise SystemExit(f"{file}: {name} is defined twice: choose another name")
             seen.add(name)
             yield name, _local(part)
 

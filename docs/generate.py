@@ -22,6 +22,7 @@ import typer.testing
 from rich.console import Console
 
 from docs import notebook, snippets
+from docs.arbiter_files import arbiter_files
 from docs.arbiter_models import MODELS, models_text
 from moot.cli.commands import app
 from moot.cli.look.log import Reader
@@ -216,6 +217,7 @@ PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "messages.md": fields,
     "states.md": states,
     "escalations.md": escalations,
+    "arbiter-files.md": arbiter_files,
 }
 
 

@@ -17,7 +17,7 @@ SUFFIX: Final = ".schema.json"
 
 def names() -> list[str]:
     """Return the names of the schemas: of `trials.schema.json`, `trials`."""
-    return sorted(path.name.removesuffix(SUFFIX) for path in FOLDER.glob(f"*{SUFFIX}"))
+    return [path.name.removesuffix(SUFFIX) for path in sorted(FOLDER.glob(f"*{SUFFIX}"))]
 
 
 @cache
