@@ -20,6 +20,10 @@ from moot.protocols.arbiter.generated import Policy
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+class CannotBegin(Exception):
+    """Say why a run cannot begin, and what to do; nothing was asked."""
+
+
 class Ports(NamedTuple):
     """Whom a run asks, and who else is told of it.
 
@@ -62,6 +66,7 @@ def launch(
         enough: Says after each batch why the run may end there; None lets it go on.
 
     Raises:
+        CannotBegin: Its ports cannot be opened.
         moot.arbiter.engine.RunFailed: It ended as an error; the folder says so as far as it could be written.
     """
 

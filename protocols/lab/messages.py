@@ -20,6 +20,9 @@ MOST_EXAMPLES: Final = 3
 MOST_EXAMPLE: Final = 280
 """Characters of each of them."""
 
+MOST_LABEL: Final = 80
+"""Characters of a label."""
+
 MOST_CLUSTERS: Final = 200
 """Clusters whose sizes a batch tells; of more, the last size is that of all others together."""
 
@@ -36,7 +39,7 @@ Ratio = Annotated[float, Field(ge=0, le=1)]
 
 Nats = Annotated[float, Field(ge=0)]
 
-Label = Annotated[str, Field(min_length=1, max_length=80)]
+Label = Annotated[str, Field(min_length=1, max_length=MOST_LABEL)]
 
 Silence = Annotated[int, Field(ge=1, le=LONGEST_SILENCE_S)]
 """Seconds of the society after this message in which the next must come; then the experiment is lost."""

@@ -13,10 +13,10 @@ WORDING: Final[Mapping[str, str]] = {
     "{mode} run of at most {k_planned|count:trial} ({protocol}) with {models|each}: {question}",
     "EXPERIMENT_BATCH": "has {k_attempted|count:trial} of {experiment_id} after batch {batch_number}"
     "[: {labels|each:label count}][; {novelty_rate|percent} of the batch new][; {clusters.cluster_count|count:cluster}]"
-    "; {tokens|count:token}[, {cost|micro}][{should_stop|either:; it stops here: nothing new comes,}]",
-    "EXPERIMENT_ENDED": "ends {experiment_id}: {stop_reason|ended} after {k_attempted|count:trial}"
-    "[, stopped by {stopped_by.user_id} on {stopped_by.platform}][: {labels|each:label count}]"
-    "; {tokens|count:token}[, {cost|micro}][ ({notes})]",
+    "[; {tokens|unless:0} tokens[, {cost|micro}]][{should_stop|either:; it stops here: nothing new comes,}]",
+    "EXPERIMENT_ENDED": "ends {experiment_id} after {k_attempted|count:trial}: {stop_reason|ended}"
+    "[, stopped by {stopped_by.user_id} on {stopped_by.platform}][; {labels|each:label count}]"
+    "[; {tokens|unless:0} tokens[, {cost|micro}]][ ({notes})]",
 }
 
 UNSHOWN: Final[Mapping[str, frozenset[str]]] = {

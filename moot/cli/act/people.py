@@ -149,6 +149,7 @@ def release(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = Fa
     "moot stop ./moot-data --why 'going home'",
     "moot stop ./moot-data --scope A --why 'wrong prices'",
     "moot stop ./moot-data --scope hyp_20260223_1030 --why 'a duplicate'",
+    "moot stop ./moot-data --scope exp_20260223T103000Z_ab12cd --why 'it is clear'",
 )
 def stop(
     named: Dir,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from moot.cli.act.authority import As
 from moot.cli.app import command
 from moot.cli.arbiter.certifying import AlphaOption, StopOption, StopRule
 from moot.cli.arbiter.configuring import (
@@ -29,6 +30,7 @@ from moot.cli.arbiter.configuring import (
     policy_of,
     refused,
 )
+from moot.cli.arbiter.hearing import DataOption, Society, heard
 from moot.cli.arbiter.running import (
     BatchSize,
     Debug,
@@ -99,6 +101,7 @@ ResumeOption = Annotated[
     "moot arbiter run --budget 0.50",
     "moot arbiter run debate.json --max-trials 40 --workers 4 --embeddings wordllama",
     "moot arbiter run --endpoint http://127.0.0.1:8080/v1#qwen3:8b --embeddings wordllama",
+    "moot arbiter run --data ./moot-data --budget 0.50",
     "moot arbiter run --resume runs/20261123T082913Z_d85ce4 --budget 2",
     within=group,
     name="run",
@@ -125,6 +128,8 @@ def run(
     contract_failure: ContractFailure = "warn",
     stop: StopOption = None,
     alpha: AlphaOption = None,
+    data: DataOption = None,
+    as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
     """Carry out a run: ask models, embed what they answer, measure how stable it is.
@@ -141,8 +146,10 @@ def run(
             raise CheckFailed(
                 f"--resume goes on with the run as {resume} holds it: leave out what plans another"
             )
-        rule = StopRule(stop, alpha)
-        return _resume(resume, endpoint, key_env, embeddings, budget, rule, is_debug, is_quiet, as_json)
+        rule, hears = StopRule(stop, alpha), Society(data, as_user)
+        return _resume(
+            resume, endpoint, key_env, embeddings, budget, rule, hears, is_debug, is_quiet, as_json
+        )
     path = path_of(named, config)
     policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
     change = _with_models(changed(max_trials, batch_size, workers), endpoint, embeddings)
@@ -152,7 +159,14 @@ def run(
     settings = _settings()
     models = _models(judged, _told(settings, endpoint, key_env, embeddings), _budget(settings, budget))
     return _carry_out(
-        judged, models, directory_of(judged, out), StopRule(stop, alpha), is_debug, is_quiet, as_json
+        judged,
+        models,
+        directory_of(judged, out),
+        StopRule(stop, alpha),
+        Society(data, as_user),
+        is_debug,
+        is_quiet,
+        as_json,
     )
 
 
@@ -163,6 +177,7 @@ def _resume(
     embeddings: str | None,
     budget: str | None,
     stop: StopRule,
+    society: Society,
     is_debug: bool,
     is_quiet: bool,
     as_json: bool,
@@ -187,7 +202,7 @@ def _resume(
 
         told = replace(told, embeddings=_address(before, "embeddings", settings))
     models = _models(judged, told, spends)
-    return _carry_out(judged, models, directory, stop, is_debug, is_quiet, as_json, is_resumed=True)
+    return _carry_out(judged, models, directory, stop, society, is_debug, is_quiet, as_json, is_resumed=True)
 
 
 def _address(before: Earlier, api: str, settings: Settings) -> str:
@@ -208,6 +223,7 @@ def _carry_out(
     models: Models,
     directory: Path,
     stop: StopRule,
+    society: Society,
     is_debug: bool,
     is_quiet: bool,
     as_json: bool,
@@ -228,7 +244,7 @@ def _carry_out(
             "run",
             judged,
             directory,
-            _ports(judged, models, directory),
+            heard("run", judged, society, _ports(judged, models, directory)),
             is_debug=is_debug,
             is_quiet=is_quiet or as_json,
             extra=(FOLDER,),

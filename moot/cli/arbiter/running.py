@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from moot.cli.act.authority import As
 from moot.cli.app import command
 from moot.cli.arbiter.certifying import AlphaOption, StopOption, StopRule, certifier_of
 from moot.cli.arbiter.configuring import (
@@ -32,6 +33,7 @@ from moot.cli.arbiter.configuring import (
     policy_of,
     refused,
 )
+from moot.cli.arbiter.hearing import DataOption, Society, heard
 from moot.cli.errors import CheckFailed
 from moot.cli.output import say, write_json, write_lines
 from moot.cli.place import AsJson
@@ -84,6 +86,7 @@ class Outcome:
 @command(
     "moot arbiter mock-run",
     "moot arbiter mock-run debate.json --max-trials 200 --workers 4 --out runs",
+    "moot arbiter mock-run --data ./moot-data",
     "moot arbiter mock-run --json | jq -r .path",
     within=group,
     name="mock-run",
@@ -105,6 +108,8 @@ def mock_run(
     contract_failure: ContractFailure = "warn",
     stop: StopOption = None,
     alpha: AlphaOption = None,
+    data: DataOption = None,
+    as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
     """Carry out a run without asking anybody: plan, parsing, measuring and files are those of a live run.
@@ -121,7 +126,7 @@ def mock_run(
         "mock-run",
         found,
         directory_of(found, out),
-        mock_ports(found),
+        heard("mock-run", found, Society(data, as_user), mock_ports(found), is_mock=True),
         is_debug=is_debug,
         is_quiet=is_quiet or as_json,
         stop=StopRule(stop, alpha),
@@ -173,7 +178,7 @@ def carry_out(
     from moot.arbiter.artifacts import ArtifactWriter
     from moot.arbiter.certifying import certificate_writer
     from moot.arbiter.engine import RunFailed
-    from moot.arbiter.launching import launch
+    from moot.arbiter.launching import CannotBegin, launch
     from moot.clock import RealClock
     from moot.heap import settle_heap
 
@@ -217,6 +222,8 @@ def carry_out(
         except RunFailed as error:
             where = f"; {directory} holds what there is" if writer.manifest is not None else ""
             raise CheckFailed(f"{error}{where}") from error
+        except CannotBegin as error:
+            raise CheckFailed(str(error)) from error
     return Outcome(directory, writer, ended)
 
 

@@ -6,8 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from moot.channels.showing.rendering import predicate
 from moot.protocols.kernel.envelope import OFFICER, Draft
@@ -207,8 +205,8 @@ def test_a_run_that_goes_on_after_its_end_is_another_experiment() -> None:
     assert [*table.docket.cases] == [f"{EXPERIMENT}.2"]
 
 
-@given(st.lists(st.integers(1, 9), min_size=MOST_CLUSTERS + 1, max_size=MOST_CLUSTERS + 40))
-def test_of_very_many_clusters_the_rest_is_one_size(sizes: list[int]) -> None:
+def test_of_very_many_clusters_the_rest_is_one_size() -> None:
+    sizes = [1 + n % 9 for n in range(MOST_CLUSTERS + 40)]
     total = sum(sizes)
     table = LabTable(cluster_limit=1000, k_planned=10_000, batch_size=10_000)
     told = (*sizes[: MOST_CLUSTERS - 1], sum(sizes[MOST_CLUSTERS - 1 :]))
@@ -307,5 +305,5 @@ def test_it_reads_in_plain_english() -> None:
         "test/two: Should we adopt a four-day week?",
         f"has 10 trials of {EXPERIMENT} after batch 0: yes 7; no 2; 50 % of the batch new; 2 clusters; 1000 tokens, "
         "$0.00005",
-        f"ends {EXPERIMENT}: interrupted after 10 trials, stopped by ann on test: yes 7; no 2; 1000 tokens, $0.00005",
+        f"ends {EXPERIMENT} after 10 trials: interrupted, stopped by ann on test; yes 7; no 2; 1000 tokens, $0.00005",
     ]
