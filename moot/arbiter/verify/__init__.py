@@ -4,7 +4,7 @@ It shares no code with the engine and with what writes runs; what a plan, a text
 rules in `moot.protocols.arbiter` and the numbers beside this package.
 
 * `reading`: files against their schemas.
-* `planning`, `trials`, `asking`, `embeddings`,
+* `planning`, `trials`, `parts`, `asking`, `embeddings`,
   `measures`, `certificate`, `ending`, `receipt`, `listing`: a part of a run each.
 * `comparing`, `report`: where records differ, and what was found.
 """

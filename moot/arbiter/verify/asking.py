@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from moot.arbiter.run_files import TRIALS
 from moot.arbiter.verify.comparing import told
+from moot.arbiter.verify.parts import MOCK, Told
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
-from moot.arbiter.verify.trials import MOCK
+from moot.arbiter.verify.trials import is_mock
 from moot.protocols.arbiter.contract import clause
 from moot.protocols.arbiter.embed_text import is_blank, well_formed
 from moot.protocols.arbiter.generated import ResolvedConfiguration
@@ -17,79 +18,128 @@ from moot.protocols.arbiter.generated import ResolvedConfiguration
 BETWEEN: Final = "\n\n---\n\n"
 """Between a persona and the role that it plays."""
 
-DRAWN: Final = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
-"""What of a decode is sent under its own name; an endpoint that refuses one is asked without it."""
+ALIKE: Final[Mapping[str, tuple[str, ...]]] = {"cost": ("cost", "total_cost")}
+"""What else a figure of `usage` is called in replies."""
+
+TOKENS: Final = frozenset({"prompt_tokens", "completion_tokens"})
+"""What is told by replies that count as `usage` does; others count otherwise."""
 
 Said = list[tuple[str, str]]
 
 
 class _Call:
-    """A call of a trial: where it stands, what was sent and what came back."""
+    """A call of a trial: where it stands, what was asked of whom, what was sent and what came back."""
 
-    def __init__(self, field: str, turn: int, found: Mapping[str, Any], decode: Mapping[str, Any]) -> None:
-        self.field = field
-        self.turn = turn
+    def __init__(
+        self,
+        field: str,
+        turn: int,
+        slug: str,
+        actual: str | None,
+        found: Mapping[str, Any],
+        decode: Mapping[str, Any],
+        text: str | None,
+    ) -> None:
+        self.field, self.turn, self.slug, self.actual = field, turn, slug, actual
         self.sent = found.get("request_payload", MOCK)
         self.back = found.get("response_payload")
-        self.decode = decode
+        self.usage = found.get("usage")
+        self.decode, self.text = decode, text
 
 
 def check_asking(files: Files, config: ResolvedConfiguration, findings: Findings) -> None:
-    """Put together what each call should have been asked, and compare; of a mock run there is nothing to compare."""
+    """Put together what each call should have been asked, and compare; hold what is told of a reply against it."""
+    was_asked = not is_mock(files)
+    models: dict[str, Any] = {}
     for line in files.lines.get(TRIALS, ()):
         trial = line.value
+        if trial["protocol"] != config.protocol.type:
+            continue
         for call in _calls(trial):
-            if call.sent == MOCK:
-                continue
-            for field, why in (*_request(call, trial, config), *_reply(call, trial)):
+            told = [*_reply(call, was_asked=was_asked)]
+            if was_asked and call.sent != MOCK:
+                told += _request(call, trial, config)
+                name = models.setdefault(call.slug, call.sent.get("model"))
+                if call.sent.get("model") != name:
+                    told.append(("request_payload.model", f"is not {name}, which {call.slug} was before"))
+            for field, why in told:
                 findings.fail("trials", TRIALS, why, line=line.number, field=f"{call.field}{field}")
 
 
 def _calls(trial: Mapping[str, Any]) -> Iterator[_Call]:
+    slug, actual = trial["requested_model_slug"], trial["actual_model"]
     if trial["protocol"] == "independent":
-        yield _Call("", 0, trial, trial["assigned_config"].get("decode", {}))
+        text = trial.get("raw_assistant_text") if trial["status"] == "success" else None
+        yield _Call("", 0, slug, actual, trial, trial["assigned_config"].get("decode", {}), text)
         return
-    for n, call in enumerate(trial.get("calls", ())):
+    said = {turn["turn"]: turn["content"] for turn in trial["transcript"]}
+    for n, call in enumerate(trial["calls"]):
         decode = trial["role_assignments"][call["role"]].get("decode", {})
-        yield _Call(f"calls[{n}].", call["turn"], call, decode)
+        asked, answered = call["model_requested"], call["model_actual"]
+        yield _Call(f"calls[{n}].", call["turn"], asked, answered, call, decode, said.get(call["turn"]))
 
 
-def _request(
-    call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration
-) -> Iterator[tuple[str, str]]:
+def _request(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration) -> Told:
     found = _said(call.sent)
-    if found is None:
-        return
-    expected = (
-        _independent(trial, config) if trial["protocol"] == "independent" else _turn(call, trial, config)
-    )
-    if len(expected) != len(found):
-        yield "request_payload", f"says {len(found)} messages, should be {len(expected)}"
-    for one, other in zip(expected, found, strict=False):
+    is_independent = trial["protocol"] == "independent"
+    expected = _independent(trial, config) if is_independent else _turn(call, trial, config)
+    if found is None or len(expected) != len(found):
+        yield "request_payload", f"says {len(found or ())} messages, should be {len(expected)}"
+    for one, other in zip(expected, found or (), strict=False):
         # The words by which a turn is asked for are nobody's configuration.
         if one[0] != other[0] or (one[1] and one[1] != other[1]):
             yield "request_payload", f"says {told(other[1])} as {other[0]}, should be {told(one[1])}"
-    for name in DRAWN:
-        if name in call.sent and name in call.decode and call.sent[name] != call.decode[name]:
-            yield (
-                f"request_payload.{name}",
-                f"is {told(call.sent[name])}, should be {told(call.decode[name])}",
-            )
+    for name, wanted in call.decode.items():
+        sent = call.sent.get(name, wanted)
+        if sent != wanted:
+            yield f"request_payload.{name}", f"is {told(sent)}, should be {told(wanted)}"
 
 
-def _reply(call: _Call, trial: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield a text that is not in the reply that it should come from."""
-    choices = call.back.get("choices") if isinstance(call.back, dict) else None
-    if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
+def _reply(call: _Call, *, was_asked: bool) -> Told:
+    """Yield what is told of a reply and is not in it."""
+    if was_asked and call.text is not None and (call.sent == MOCK or call.back is None):
+        yield "request_payload" if call.sent == MOCK else "response_payload", "is missing"
+    if not was_asked and call.text is not None and call.actual != call.slug:
+        yield "actual_model" if not call.field else "model_actual", f"is not {call.slug}, as in a mock run"
+    if call.back is None:
+        if was_asked and call.actual is not None:
+            yield "response_payload", f"is missing, though {call.actual} answered"
         return
-    message = choices[0].get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if trial["protocol"] == "independent":
-        text = trial.get("raw_assistant_text", "")
-    else:
-        text = next((turn["content"] for turn in trial["transcript"] if turn["turn"] == call.turn), "")
-    if isinstance(content, str) and text.strip() not in well_formed(content):
+    if call.text is not None and not _holds(call.back, call.text.strip()):
         yield "response_payload", "does not hold the text of the trial"
+    model = call.back.get("model")
+    if was_asked and isinstance(model, str) and (well_formed(model) or None) != call.actual:
+        yield "response_payload.model", f"is {told(model)}, not {told(call.actual)}"
+    if was_asked and call.actual is not None and not isinstance(model, str):
+        yield "response_payload.model", f"is missing, though {call.actual} answered"
+    used = call.back.get("usage")
+    for name, value in (call.usage or {}).items():
+        if name == "total_tokens":
+            continue
+        if not isinstance(used, dict):
+            yield "response_payload.usage", "is missing, though usage is told"
+            return
+        names = ALIKE.get(name, (name,))
+        is_known = name == "cost" or bool(TOKENS & used.keys())
+        if is_known and not any(used.get(one) == value for one in names):
+            yield f"usage.{name}", f"is {value}, the reply says {told(used.get(names[0]))}"
+
+
+def _holds(value: Any, text: str) -> bool:
+    """Say whether a text stands in some text of a reply, or in those that it says one after the other."""
+    parts = list(_texts(value))
+    return any(text in part for part in parts) or text in "".join(parts)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield well_formed(value)
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
 
 
 def _said(payload: Mapping[str, Any]) -> Said | None:
@@ -98,13 +148,23 @@ def _said(payload: Mapping[str, Any]) -> Said | None:
     if not isinstance(messages, list):
         return None
     found: Said = []
-    if isinstance(payload.get("system"), str):
-        found.append(("system", payload["system"]))
+    if (system := _content(payload.get("system"))) is not None:
+        found.append(("system", system))
     for one in messages:
-        if not isinstance(one, dict) or not isinstance(one.get("content"), str):
+        content = _content(one.get("content")) if isinstance(one, dict) else None
+        if content is None:
             return None
-        found.append((str(one.get("role")), one["content"]))
+        found.append((str(one.get("role")), content))
     return found
+
+
+def _content(value: Any) -> str | None:
+    """Return the text of a message: a text, or blocks of text."""
+    if isinstance(value, list) and all(
+        isinstance(one, dict) and isinstance(one.get("text"), str) for one in value
+    ):
+        return "".join(one["text"] for one in value) if value else None
+    return value if isinstance(value, str) else None
 
 
 def _independent(trial: Mapping[str, Any], config: ResolvedConfiguration) -> Said:

@@ -17,8 +17,10 @@ from moot.arbiter.vectors import Vector
 from moot.arbiter.verify.comparing import differences, told
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import Findings
+from moot.arbiter.verify.trials import is_mock
 from moot.protocols.arbiter.embed_text import embed_text
 from moot.protocols.arbiter.generated import ResolvedConfiguration
+from moot.protocols.arbiter.mock import DIMENSIONS, mock_vector
 
 Vectors = Mapping[int, Vector]
 """Embeddings by trial_id, ascending, shape (dimensions,) each."""
@@ -48,11 +50,23 @@ def check_embeddings(files: Files, config: ResolvedConfiguration, findings: Find
     for trial_id in found:
         if trial_id not in could:
             findings.fail("embeddings", ARROW, f"has trial {trial_id}, which has no text to embed")
+    _check_mock(files, config, found, findings)
     if debug is not None:
         texts = {line.value["trial_id"]: line.value.get("embed_text", "") for line in parsed}
         _check_lines(debug, texts, skipped, config, findings)
     _check_counts(files, len(found), len(could), len(skipped), findings)
     return found
+
+
+def _check_mock(files: Files, config: ResolvedConfiguration, vectors: Vectors, findings: Findings) -> None:
+    """In a mock run nobody embeds: the seed draws each vector."""
+    told = files.documents.get(PROVENANCE, {})
+    dimensions = len(next(iter(vectors.values()), ()))
+    if not is_mock(files) or told.get("actual_embedding_model") is not None or dimensions != DIMENSIONS:
+        return
+    for trial_id, vector in vectors.items():
+        if not np.array_equal(vector, np.array(mock_vector(config.run.seed, trial_id), dtype=np.float32)):
+            findings.fail("embeddings", ARROW, f"trial {trial_id} has not the vector that the seed draws")
 
 
 def _skipped(files: Files, trials: list[Line], parsed: list[Line]) -> dict[int, str | None]:

@@ -25,12 +25,10 @@ from moot.arbiter.run_files import (
 from moot.arbiter.verify.embeddings import Vectors
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
+from moot.arbiter.verify.trials import LEDGER
 from moot.protocols.arbiter.generated import ResolvedConfiguration
 
 ALWAYS: Final = (CONFIG, MANIFEST, PLAN, TRIALS, PARSED, TRACE, PROVENANCE, AGGREGATES)
-
-LEDGER: Final = "ledger"
-"""The folder of a live run's calls; `moot verify` judges it."""
 
 BESIDE: Final = frozenset({DEBUG, CERTIFICATE})
 """Files that a run may leave besides those that it lists: the specification knows no certificate."""

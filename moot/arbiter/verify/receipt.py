@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from moot.arbiter.run_files import CONFIG, MANIFEST, RECEIPT, TRACE
+from moot.arbiter.run_files import CONFIG, MANIFEST, PROVENANCE, RECEIPT, TRACE
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
 
@@ -35,15 +35,18 @@ def check_receipt(files: Files, findings: Findings) -> None:
         name, _, rest = line.partition("  ")
         if line:
             said[name] = (number, rest.strip())
-    rows = files.lines.get(TRACE, [])
-    for name, part in _wanted(manifest, config, rows[-1].value if rows else None):
+    rows, provenance = files.lines.get(TRACE, []), files.documents.get(PROVENANCE, {})
+    for name, part in _wanted(manifest, config, provenance, rows[-1].value if rows else None):
         number, rest = said.get(name, (0, ""))
-        if part not in rest:
+        if part not in rest or not number:
             findings.fail("ending", RECEIPT, f"does not say {part}", line=number, field=name)
 
 
 def _wanted(
-    manifest: Mapping[str, Any], config: Mapping[str, Any], last: Mapping[str, Any] | None
+    manifest: Mapping[str, Any],
+    config: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+    last: Mapping[str, Any] | None,
 ) -> Iterator[tuple[str, str]]:
     """Yield what each line should hold: its name, and a part of it."""
     yield "Run", manifest["run_id"]
@@ -58,16 +61,26 @@ def _wanted(
     for field, value in manifest.get("usage", {}).get("totals", {}).items():
         if field.endswith("_tokens"):
             yield "Tokens", str(value)
+    yield "Embeddings", _embeddings(provenance)
     if last is None:
         return
     yield "Last batch", f"novelty {_number(last['novelty_rate'])}"
     yield "Last batch", f"mean similarity {_number(last['mean_max_sim_to_prior'])}"
-    if "cluster_count" in last:
+    if "cluster_count" not in last:
+        yield "Clustering", "off"
+    else:
         divergence = last["js_divergence"]
         yield "Clustering", f"{last['cluster_count']} clusters"
         yield "Clustering", f"JSD {'null' if divergence is None else f'{divergence:.4f}'}"
         yield "Clustering", f"largest share {last['largest_cluster_share']:.3f}"
         yield "Clustering", f"{last['forced_assignments_cumulative']} forced"
+
+
+def _embeddings(provenance: Mapping[str, Any]) -> str:
+    if "counts" not in provenance:
+        return ""
+    count = provenance["counts"]["successful_embeddings"]
+    return f"{provenance['status']}, {count} vectors of {provenance['dimensions']} dimensions"
 
 
 def _number(value: float | None) -> str:

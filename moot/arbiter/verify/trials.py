@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator
@@ -10,6 +10,7 @@ from jsonschema.exceptions import SchemaError
 
 from moot.arbiter.run_files import CONFIG, MANIFEST, PARSED, PLAN, TRIALS
 from moot.arbiter.verify.comparing import differences, instant
+from moot.arbiter.verify.parts import MOCK, contradictions
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import CheckName, Findings
 from moot.config.arbiter.judging import judge_of
@@ -23,11 +24,8 @@ PLAIN: Final = ("mock-v0", "live-v0")
 UNTOLD: Final = frozenset({"parse_error.message", "trace_summary"})
 """Words beside what was read; nothing rests on them."""
 
-MOCK: Final = {"mock": True}
-"""What stands for the request of a call that nobody made."""
-
-TURNS: Final = ("proposer", "critic", "proposer")
-"""Who speaks in the turns of a debate."""
+LEDGER: Final = "ledger"
+"""The folder of a live run's calls; `moot verify` judges it."""
 
 
 def check_trials(files: Files, config: ResolvedConfiguration, findings: Findings) -> None:
@@ -47,7 +45,7 @@ def check_trials(files: Files, config: ResolvedConfiguration, findings: Findings
         found = {name: line.value[name] for name in (*expected, "role_assignments") if name in line.value}
         for one in differences(expected, found):
             findings.fail("trials", TRIALS, f"{one.why} by {PLAN}", line=line.number, field=one.field)
-        for field, why in _contradictions(line.value):
+        for field, why in contradictions(line.value):
             findings.fail("trials", TRIALS, why, line=line.number, field=field)
     _check_times(files, trials, findings)
     manifest = files.documents.get(MANIFEST)
@@ -168,46 +166,23 @@ def _batch_after_batch(lines: Sequence[Line], size: int, findings: Findings) -> 
 
 
 def _check_times(files: Files, trials: Sequence[Line], findings: Findings) -> None:
+    """No trial began before its run did, or ended after it; one of a resumed run may have begun in an earlier life."""
     manifest = files.documents.get(MANIFEST)
+    began, ended = (
+        (instant(manifest["started_at"]), instant(manifest["completed_at"])) if manifest else (None, None)
+    )
+    if (files.folder / LEDGER).exists():
+        began = None
     for line in trials:
         attempt = line.value.get("attempt")
         if attempt is None:
+            if line.value["status"] == "success":
+                findings.warn("trials", TRIALS, "is missing", line=line.number, field="attempt")
             continue
         started, completed = instant(attempt["started_at"]), instant(attempt["completed_at"])
-        if started is None or completed is None or completed < started:
-            why = "holds no two instants, one after the other"
-            findings.fail("trials", TRIALS, why, line=line.number, field="attempt")
-        elif manifest is not None and started < (instant(manifest["started_at"]) or started):
-            findings.warn(
-                "trials", TRIALS, "is before the run began", line=line.number, field="attempt.started_at"
-            )
-
-
-def _contradictions(trial: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what of a trial cannot stand beside the rest of it."""
-    if trial["requested_model_slug"] != trial["assigned_config"]["model"]:
-        yield "requested_model_slug", f"is not the model assigned, {trial['assigned_config']['model']}"
-    is_success = trial["status"] == "success"
-    if is_success and ("error" in trial or trial["error_code"] is not None):
-        yield "status", "is success, beside an error"
-    if (trial["status"] == "timeout_exhausted") is not (trial["error_code"] == "timeout_exhausted"):
-        yield "error_code", f"is {trial['error_code']}, beside status {trial['status']}"
-    if trial["protocol"] == "debate_v1":
-        yield from _of_debate(trial)
-
-
-def _of_debate(trial: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for n, turn in enumerate(trial["transcript"]):
-        if (turn["turn"], turn["role"]) != (n, TURNS[n] if n < len(TURNS) else None):
-            yield f"transcript[{n}]", "is out of its turn"
-    for n, call in enumerate(trial["calls"]):
-        if call["call_index"] != n or call["role"] != TURNS[min(call["turn"], len(TURNS) - 1)]:
-            yield f"calls[{n}]", "is out of its turn"
-        if call["model_requested"] != trial["role_assignments"][call["role"]]["model_slug"]:
-            yield f"calls[{n}].model_requested", "is not the model of its role"
-    if trial["status"] != "success":
-        return
-    if len(trial["transcript"]) != len(TURNS):
-        yield "transcript", f"has {len(trial['transcript'])} turns of {len(TURNS)}"
-    elif trial["transcript"][-1]["content"] != trial.get("raw_assistant_text", ""):
-        yield "raw_assistant_text", "is not what the last turn says"
+        if began is not None and started is not None and started < began:
+            why, field = "is before the run began", "attempt.started_at"
+            findings.warn("trials", TRIALS, why, line=line.number, field=field)
+        if ended is not None and completed is not None and completed > ended:
+            why, field = "is after the run ended", "attempt.completed_at"
+            findings.warn("trials", TRIALS, why, line=line.number, field=field)
