@@ -65,6 +65,7 @@ class ArtifactWriter:
         has_log: bool = False,
         extra: Sequence[str] = (),
         is_resumed: bool = False,
+        notes: str | None = None,
         write_receipt: Callable[[Path, str], None] = write_text,
     ) -> None:
         """Take a folder, which is made when the run starts.
@@ -75,6 +76,7 @@ class ArtifactWriter:
             is_debug: Keep debug/embeddings.jsonl.
             has_log: Write execution.log.
             extra: Further files and folders that others keep in it; files are listed when they are there at the end.
+            notes: What the manifest says besides why the run ended.
             is_resumed: The folder holds an earlier life of the run, whose files are written anew.
             write_receipt: Writes receipt.txt.
         """
@@ -84,6 +86,7 @@ class ArtifactWriter:
         self._has_log = has_log
         self._extra = tuple(extra)
         self._is_resumed = is_resumed
+        self._notes = notes
         self._write_receipt = write_receipt
         self._lines: dict[str, Lines] = {}
         self._vectors = KeptVectors()
@@ -130,7 +133,9 @@ class ArtifactWriter:
             write_json(directory / CONFIG, prepared.config)
             write_lines(directory / PLAN, prepared.trials)
             self._prepared = prepared
-            self.manifest = first_manifest(prepared, event.policy, started_at, self._entries(()))
+            self.manifest = first_manifest(
+                prepared, event.policy, started_at, self._entries(()), notes=self._notes
+            )
             write_json(directory / MANIFEST, self.manifest)
             self._log(
                 f"{event.started_at} run {event.run_id} begins: {event.k_planned} trials "

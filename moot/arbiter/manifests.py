@@ -26,6 +26,7 @@ def first_manifest(
     entries: Sequence[Artifact],
     *,
     mode: Literal["advisor", "enforcer", "resolve_only"] | None = None,
+    notes: str | None = None,
 ) -> Manifest:
     """Return what a run says before its first trial; a killed one leaves that, and so is incomplete.
 
@@ -37,6 +38,7 @@ def first_manifest(
         now: ISO 8601, UTC and ending in Z.
         entries: The files there are.
         mode: `resolve_only` for a run that makes no trial, and so is complete; else the run's own.
+        notes: What else is to be said of it.
     """
     config, execution = prepared.config, prepared.config.execution
     return Manifest(
@@ -60,6 +62,7 @@ def first_manifest(
         provenance=prepared.hashes,
         artifacts=Artifacts(entries=tuple(entries)),
         policy=policy,
+        notes=notes,
     )
 
 
@@ -82,6 +85,6 @@ def last_manifest(first: Manifest, ended: RunEnded, entries: Sequence[Artifact])
             "k_eligible": ended.embeddings.successful,
             "artifacts": Artifacts(entries=tuple(entries)),
             "usage": ended.usage,
-            "notes": ended.notes,
+            "notes": "; ".join(filter(None, (ended.notes, first.notes))) or None,
         }
     )

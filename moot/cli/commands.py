@@ -7,6 +7,7 @@ from moot.cli.app import app
 from moot.cli.arbiter import certifying as arbiter_certify
 from moot.cli.arbiter import configuring as arbiter
 from moot.cli.arbiter import live as arbiter_live
+from moot.cli.arbiter import quickstart as arbiter_quickstart
 from moot.cli.arbiter import reporting as arbiter_report
 from moot.cli.arbiter import running as arbiter_running
 from moot.cli.arbiter import verifying as arbiter_verify
@@ -27,6 +28,7 @@ __all__ = [
     "arbiter",
     "arbiter_certify",
     "arbiter_live",
+    "arbiter_quickstart",
     "arbiter_report",
     "arbiter_running",
     "arbiter_verify",

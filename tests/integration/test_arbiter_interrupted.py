@@ -89,7 +89,7 @@ def test_a_signal_ends_a_run_gracefully_and_its_folder_is_whole(config: Path, nu
     assert code == 0, errors
     assert errors.count("interrupted: no further trial begins") == 1
     directory = running.directory
-    assert files(directory) == ALWAYS | CLUSTERED | {"embeddings.arrow"}
+    assert files(directory) == ALWAYS | CLUSTERED | {"embeddings.arrow", "certificate.json"}
     obeys(directory)
     manifest = manifest_of(directory)
     trials = read(directory / "trials.jsonl")
@@ -151,4 +151,4 @@ def test_a_full_disk_ends_a_run_in_one_line_and_loses_nothing(config: Path) -> N
     trials = read(directory / "trials.jsonl")
     assert (manifest["stop_reason"], manifest["incomplete"]) == ("error", True)
     assert 10 < manifest["k_attempted"] == len(trials) < 100
-    assert manifest["notes"].endswith("trials.jsonl: cannot be written: File too large")
+    assert "trials.jsonl: cannot be written: File too large; a mock run" in manifest["notes"]

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 
 CONFIG: Final = Path("arbiter.config.json")
 
+Template = Literal["quickstart", "heterogeneity", "debate", "free"]
+
 group = typer.Typer(
     cls=Group,
     help="""Ask models one question over many trials, and measure the answers as a distribution.
 
     init writes the file of a run, validate judges it, resolve shows all that would be asked and asks nobody,
-    mock-run carries it out with answers that are made up.""",
-    epilog="moot arbiter init 'Should the library open on Sundays?'\nmoot arbiter validate\nmoot arbiter mock-run",
+    mock-run carries it out with answers that are made up, run asks. quickstart does all of it the first time.""",
+    epilog="moot arbiter quickstart\nmoot arbiter init 'Should the library open on Sundays?'\nmoot arbiter mock-run",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -96,7 +98,7 @@ def init(
     ] = CONFIG,
     is_forced: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     template: Annotated[
-        Literal["quickstart", "heterogeneity", "debate", "free"],
+        Template,
         typer.Option(
             "--template", metavar="NAME", help="quickstart (the default), heterogeneity, debate or free."
         ),
@@ -104,6 +106,27 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Write the file of a run, to be changed by hand."""
+    config = write_config(question, template, out, is_forced=is_forced)
+    if as_json:
+        write_json({"path": str(out), "template": template, "config": config})
+        return
+    write_lines(
+        [f"{out} asks: {config['question']['text']}", f"Next: moot arbiter validate {_named(out)}".rstrip()]
+    )
+
+
+def write_config(question: str | None, template: Template, out: Path, *, is_forced: bool) -> dict[str, Any]:
+    """Write the file of a run, and return what it says.
+
+    Args:
+        question: What it asks; None leaves the template's.
+        template: What it starts from.
+        out: Where to write it.
+        is_forced: Replace a file that is there.
+
+    Raises:
+        CheckFailed: It is there and not to be replaced, cannot be written, or the question cannot be asked.
+    """
     import json
 
     from moot.config.arbiter.templates import from_template
@@ -121,12 +144,7 @@ def init(
         out.write_text(json.dumps(config, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise CheckFailed(f"{out}: cannot be written: {error.strerror or error}") from None
-    if as_json:
-        write_json({"path": str(out), "template": template, "config": config})
-        return
-    write_lines(
-        [f"{out} asks: {config['question']['text']}", f"Next: moot arbiter validate {_named(out)}".rstrip()]
-    )
+    return config
 
 
 @command(

@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 
 MOST_TRIALS = 100_000
 
+MOCK = "a mock run: no model was asked, answers and vectors are made up"
+"""What the manifest of such a run says, whatever models its file names."""
+
 RunsOption = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="Holds the folder of the run.", show_default="output.runs_dir"),
@@ -130,6 +133,7 @@ def mock_run(
         is_debug=is_debug,
         is_quiet=is_quiet or as_json,
         stop=StopRule(stop, alpha),
+        notes=MOCK,
     )
     return report(found, outcome, is_quiet=is_quiet, as_json=as_json)
 
@@ -158,6 +162,7 @@ def carry_out(
     extra: Sequence[str] = (),
     is_resumed: bool = False,
     stop: StopRule = StopRule(),  # noqa: B008  # it is frozen
+    notes: str | None = None,
 ) -> Outcome:
     """Carry out a run in a folder of its own, with a bar where somebody watches.
 
@@ -171,6 +176,7 @@ def carry_out(
         extra: What others keep in the folder.
         is_resumed: The folder holds an earlier life of the run.
         stop: When it may end besides its file's rule. Of a run whose contract lists decisions, a certificate is kept.
+        notes: What its manifest says besides why it ended.
 
     Raises:
         CheckFailed: The run ended as an error, or cannot be stopped by that rule.
@@ -197,6 +203,7 @@ def carry_out(
         has_log=is_watched,
         extra=extra,
         is_resumed=is_resumed,
+        notes=notes,
         write_receipt=_receipt_writer(),
     )
     settle_heap()

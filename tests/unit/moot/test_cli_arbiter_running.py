@@ -96,7 +96,7 @@ def test_answers_without_their_form_are_an_error_where_the_policy_says_so(config
     assert result.exit_code == 1
     (manifest,) = read(Path(json.loads(result.stdout)["path"]) / "manifest.json")
     assert (manifest["stop_reason"], manifest["incomplete"]) == ("error", True)
-    assert manifest["notes"] == "20 of 20 answers have not the form that was asked for"
+    assert manifest["notes"].startswith("20 of 20 answers have not the form that was asked for; a mock run")
 
 
 def test_variables_make_a_mock_run_slow_or_mute_or_keep_its_receipt(config: Path) -> None:
@@ -119,3 +119,31 @@ def test_a_folder_that_cannot_be_made_is_one_line_and_exit_code_1(config: Path) 
         found
         == f"moot arbiter: {config}/{found.split('/')[-1].split(':')[0]}: cannot be written: Not a directory"
     )
+
+
+@pytest.mark.parametrize("profile", ["quickstart", "heterogeneity", "debate", "free"])
+def test_a_quickstart_goes_from_a_question_to_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = data("arbiter", "quickstart", "Is tea better?", "--profile", profile)
+    obeys(Path(found["path"]))
+    assert found["path"].startswith("runs/")
+    assert found["stop_reason"] == "k_max_reached"
+    (written,) = read(tmp_path / "arbiter.config.json")
+    assert (written["question"]["text"], written["template_id"]) == ("Is tea better?", profile)
+
+
+def test_a_quickstart_replaces_a_file_only_when_told_to(config: Path) -> None:
+    before = config.read_text(encoding="utf-8")
+    options = ("--config", config, "--out", config.parent / "runs")
+    assert "--yes replaces it" in complaint(1, "arbiter", "quickstart", "Why?", *options)
+    assert config.read_text(encoding="utf-8") == before
+    assert not (config.parent / "runs").exists()
+    told = done("arbiter", "quickstart", "Why?", "--yes", "--mock", *options)
+    assert told.startswith(f"{config} is valid: 20 trials (independent)")
+    assert "a mock run: no model was asked" in told
+    assert "choose one of them" in complaint(1, "arbiter", "quickstart", "--mock", "--live", *options)
+    live = complaint(1, "arbiter", "quickstart", "--live", "--yes", *options, OPENROUTER_API_KEY=None)
+    assert "set OPENROUTER_API_KEY" in live
+    assert "Question    Why?" in told
