@@ -22,8 +22,9 @@ run:  ## show a society at 120 times real time, after some simulated days (ARGS=
 	@$(PYTHON) .ci/set_up.py run
 	$(BIN)/moot up --speed 120 --warm-up 3 --data ./moot-data $(ARGS)
 
+# Three workers on two cores: a test that waits for a page or a platform leaves its core to another.
 test: install  ## run the tests (ARGS="-k debate")
-	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: install  ## lint, format, types, import direction, links and generated files; changes nothing
 	$(BIN)/ruff check --output-format concise

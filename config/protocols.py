@@ -7,6 +7,7 @@ names, never from what a log says.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Final
@@ -48,8 +49,10 @@ def install(modules: Iterable[str] = ()) -> None:
         raise UnusableProtocol(f"protocols: {exc}") from None
 
 
-def _points() -> list[Any]:
-    return sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+@cache
+def _points() -> tuple[Any, ...]:
+    # What is installed is looked up once a process: the search goes through every package there is.
+    return tuple(sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)))
 
 
 def _loaded(where: str, load: Any) -> Protocol:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Final
 
@@ -17,8 +18,13 @@ def speak_installed() -> None:
     Raises:
         Unusable: A protocol cannot be spoken.
     """
-    if entry_points(group=GROUP):
+    if _is_installed():
         speak([])
+
+
+@cache
+def _is_installed() -> bool:
+    return bool(entry_points(group=GROUP))
 
 
 def speak(modules: Sequence[str]) -> None:

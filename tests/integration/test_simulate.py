@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-
-from moot.simulation.simulate import SimulateOptions, simulate
 
 MOOT = [sys.executable, "-m", "moot"]
 
@@ -27,10 +28,15 @@ def moot(*words: str, hash_seed: str = "0", code: int = 0) -> str:
 
 
 @pytest.fixture(scope="module")
-def week(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """Simulate the default week; return where it lies and its summary."""
     out = tmp_path_factory.mktemp("week") / "one"
-    moot("simulate", "--days", "7", "--seed", "1", "--out", str(out), "--json")
-    return out
+    return out, json.loads(moot("simulate", "--days", "7", "--out", str(out), "--json"))
+
+
+@pytest.fixture(scope="module")
+def week(lived: tuple[Path, dict[str, Any]]) -> Path:
+    return lived[0]
 
 
 def test_k2_two_processes_write_the_same_bytes(week: Path, tmp_path: Path) -> None:
@@ -64,8 +70,11 @@ def test_rebuilt_memory_equals_the_live_one(week: Path) -> None:
     assert asyncio.run(digest()) == before
 
 
-def test_rd19_a_default_week_shows_everything_that_a_society_can_do() -> None:
-    summary = simulate(SimulateOptions(days=7))
+def test_rd19_a_default_week_shows_everything_that_a_society_can_do(
+    lived: tuple[Path, dict[str, Any]],
+) -> None:
+    summary = SimpleNamespace(**lived[1])
+    assert summary.seed == 1
     assert summary.revisions >= 1
     assert summary.extensions >= 1
     assert summary.concessions >= 1

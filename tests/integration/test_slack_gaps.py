@@ -5,6 +5,8 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
+from moot.channels.backoff import Backoff
+from moot.channels.slack import catching_up
 from moot.channels.slack.catching_up import Reader
 from moot.channels.slack.events import order
 from moot.channels.slack.gaps import Gaps
@@ -21,6 +23,7 @@ from tests.doubles.waiting import until
 
 @pytest.fixture
 def server(monkeypatch):
+    monkeypatch.setattr(catching_up, "PATIENT", Backoff(first_s=0.02))
     with slack_server(monkeypatch) as running:
         yield running
 

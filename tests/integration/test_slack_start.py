@@ -150,9 +150,10 @@ def attempts(server):
     return [call for call in server.calls if call.method == "socket"]
 
 
-async def test_an_address_for_the_connection_is_used_once(server):
+async def test_an_address_for_the_connection_is_used_once(server, monkeypatch):
     """A ticket that went stale on the way is not tried for ever, as the library would."""
 
+    monkeypatch.setattr(socket_mode, "ATTEMPT_S", 4.0)
     async with living(server) as surface:
         watching = asyncio.create_task(surface.watch())
         server.sockets.ticket_ttl_s = -1.0
