@@ -88,8 +88,9 @@ def _pictures(run: ReadRun, summary: Summary) -> Iterator[tuple[Picture, Sequenc
             LabelShare(telling.named(one.label), one.trials, one.share, one.wilson, one.anytime)
             for one in found.labels
         ]
-        lines = "Lines are intervals: solid by Wilson, dashed anytime-valid." if found.alpha else ""
-        yield label_shares(shares), [telling.intervals(summary), lines, telling.mode(found)]
+        lines = "Solid lines are intervals by Wilson, dashed ones anytime." if found.alpha else ""
+        mode = f"{telling.mode(found)}." if found.alpha else ""
+        yield label_shares(shares), [mode, telling.intervals(summary), lines]
     rows = [run.rows[n] for n in sample(len(run.rows), MOST_BATCHES)]
     if rows:
         policy = run.manifest.stop_policy

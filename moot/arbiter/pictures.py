@@ -61,7 +61,7 @@ def label_shares(shares: Sequence[LabelShare], level: float = 0.95) -> Picture:
             "trials",
             "share",
             f"{ends} interval (Wilson)",
-            *(["anytime-valid"] if has_anytime else []),
+            *(["anytime interval"] if has_anytime else []),
         ),
         tuple(
             (

@@ -225,13 +225,14 @@ def summarise(run: ReadRun, *, top: int) -> Summary:
     manifest, config = run.manifest, run.config
     last = run.rows[-1] if run.rows else None
     usage = run.usage.totals if run.usage else None
+    state = _state(run)
     is_debate = config.protocol.type == "debate_v1"
     contract = config.protocol.decision_contract
     clusters = _clusters(run, last, top) if isinstance(last, ClusteredRow) and last.cluster_count else None
     return Summary(
         run_id=manifest.run_id,
         directory=str(run.directory),
-        state=_state(run),
+        state=state,
         stop_reason=manifest.stop_reason,
         incomplete=manifest.incomplete,
         notes=manifest.notes,
@@ -274,7 +275,11 @@ def summarise(run: ReadRun, *, top: int) -> Summary:
             },
             "model_catalog_version": manifest.model_catalog_version,
         },
-        artifacts=tuple((one.path, one.record_count) for one in manifest.artifacts.entries),
+        # What the manifest of a run that goes on counts was so at its start.
+        artifacts=tuple(
+            (one.path, None if state == "unfinished" else one.record_count)
+            for one in manifest.artifacts.entries
+        ),
         remarks=run.remarks,
     )
 

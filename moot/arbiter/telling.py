@@ -160,7 +160,7 @@ def intervals(summary: Summary) -> str:
     if summary.state in ("converged", "settled", "interrupted", "failed", "unfinished"):
         said += ", which this one's was not: a guide only"
     if found is not None and found.alpha is not None:
-        said += f". Anytime-valid: all of them together, whenever it stopped, but for {found.alpha:g}"
+        said += f". Anytime ones hold together, whenever it stopped, at an error rate of {_rate(found.alpha)}"
     return f"{said}."
 
 
@@ -169,11 +169,15 @@ def mode(found: Decisions) -> str:
     if found.alpha is None:
         return ""
     if found.mode_at is None:
-        return "Which is the most frequent is not certain yet."
+        return "most frequent: not certain yet"
     return (
-        f"{clean(found.mode or NO_DECISION, 60)} is the most frequent, which was certain after "
-        f"{_many(found.mode_at, 'trial')}, but for an error of {found.alpha:g}."
+        f"most frequent: {named(found.mode)}, certain after {_many(found.mode_at, 'trial')} at an error rate of "
+        f"{_rate(found.alpha)}"
     )
+
+
+def _rate(alpha: float) -> str:
+    return f"{100 * alpha:g} %"
 
 
 def named(label: str | None) -> str:

@@ -107,8 +107,8 @@ def test_a_certificate_adds_its_own_intervals_and_its_mode(run: Path) -> None:
     assert yes["anytime"][0] < yes["wilson"][0] < yes["wilson"][1] < yes["anytime"][1]
     assert (found["mode"], found["alpha"]) == ("yes", 0.05)
     told = done("arbiter", "report", run)
-    assert "Anytime-valid: all of them together" in told
-    assert f"yes is the most frequent, which was certain after {found['mode_at']} trials" in told
+    assert "Anytime ones hold together, whenever it stopped, at an error rate of 5 %" in told
+    assert f"most frequent: yes, certain after {found['mode_at']} trials at an error rate of 5 %" in told
 
 
 def test_top_bounds_rationales_clusters_and_texts(whole: Path) -> None:
@@ -159,6 +159,7 @@ def test_a_run_that_was_killed_or_goes_on_lacks_what_was_not_written(run: Path) 
         "parsed.jsonl: there is no such file",
     ]
     assert 0 < found["attempted"] < 96
+    assert {count for _, count in found["artifacts"]} == {None}
     assert "it goes on, or was killed" in done("arbiter", "report", run)
 
 
