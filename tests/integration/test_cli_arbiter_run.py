@@ -251,3 +251,21 @@ def test_a_disk_that_is_full_ends_a_run_with_one_line_and_it_goes_on_later(
     # Whatever was answered was settled before it was used.
     assert (len(server.calls), len(server.embedded)) == (6, 6)
     done("arbiter", "verify", one.directory)
+
+
+# ---------------------------------------------------------------- validate --live
+
+
+def test_validate_reaches_the_endpoints_without_asking_any_model(config: Path, server: ModelServer) -> None:
+    command = ("arbiter", "validate", config, "--live", "--endpoint", f"{server.url}#tiny-1")
+    told = done(*command, "--embeddings", "wordllama")
+    assert f"tiny-1 at {server.url}" in told and f"{server.url} answers" in told
+    assert "wordllama/l2_supercat_256" in told
+    assert {one.path for one in server.sent} == {"/v1/models"}
+    server.key = KEY
+    result = moot(*command, "--key-env", "A_KEY", "--embeddings", "wordllama", "--json", A_KEY="sk-wrong")
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["valid"], found["live"][0]["ok"]) == (1, False, False)
+    assert KEY not in result.output and "sk-wrong" not in result.output
+    said = complaint(1, "arbiter", "validate", config, "--endpoint", server.url)
+    assert said == "moot arbiter: --endpoint, --key-env and --embeddings go with --live"

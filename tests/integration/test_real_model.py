@@ -113,3 +113,19 @@ def test_the_reviewer_of_a_run_of_the_arena_is_the_model(url: str, tmp_path: Pat
     ends = {"APPROVED": "TERMINATED_APPROVED", "REVISE": "TERMINATED_MAX_ROUNDS"}
     assert case.result.outcome == ends[review.verdict]
     assert SAME in moot_line("arena", "run", "--replay", case.log).output
+
+
+def test_a_run_of_arbiter_asks_it_and_embeds_what_it_says_offline(url: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    moot_line("arbiter", "init", "Is tea better than coffee?", "--out", path)
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    plain["sampling"]["decode"] = {"temperature": {"min": 0.2, "max": 1.0}, "max_tokens": 12}
+    plain["protocol"]["timeouts"] = {"per_call_timeout_ms": 280_000}
+    plain["execution"] |= {"k_max": 2, "k_min": 2, "batch_size": 2, "workers": 1}
+    write(path, json.dumps(plain))
+    where = ("--endpoint", f"{url}#{NAME}", "--embeddings", "wordllama", "--out", tmp_path / "runs")
+    found = data("arbiter", "run", path, *where)
+    assert (found["k_attempted"], found["k_eligible"], found["incomplete"]) == (2, 2, False)
+    assert 0 < found["usage"]["totals"]["completion_tokens"] <= 24
+    for what in (("arbiter", "verify", found["path"]), ("verify", f"{found['path']}/ledger")):
+        assert moot_line(*what).exit_code == 0

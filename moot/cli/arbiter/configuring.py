@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from moot.cli.app import Group, app, command
+from moot.cli.arbiter.endpoints import (
+    EmbeddingsOption,
+    EndpointOption,
+    KeyOption,
+    models_of_run,
+    settings_of,
+    told_of,
+    with_models,
+)
 from moot.cli.errors import CheckFailed
-from moot.cli.output import plural, say, write_json, write_lines
+from moot.cli.output import console, heading, plural, say, write_json, write_lines
 from moot.cli.place import AsJson
+from moot.cli.setup.doctor import print_diagnosis
 
 if TYPE_CHECKING:
     from moot.arbiter.resolving import Prepared
+    from moot.cli.setup.models import Checked
     from moot.config.arbiter.bank import Bank
     from moot.protocols.arbiter.generated import Configuration, Policy
 
@@ -162,33 +173,64 @@ def validate(
     is_free_allowed: AllowFree = False,
     is_alias_allowed: AllowAliased = False,
     contract_failure: ContractFailure = "warn",
+    is_live: Annotated[
+        bool, typer.Option("--live", help="Ask the endpoints for their lists of models, too; costs nothing.")
+    ] = False,
+    endpoint: EndpointOption = None,
+    key_env: KeyOption = None,
+    embeddings: EmbeddingsOption = None,
     as_json: AsJson = False,
 ) -> int:
     """Judge the file of a run: exit code 0 when it can be carried out, 1 when not; a line for each fault.
 
-    What is odd but allowed is told as warnings on standard error. Nothing is asked, no key is needed.
+    What is odd but allowed is told as warnings on standard error. Nothing is asked, and no key is needed, unless --live
+    says to reach the endpoints.
     """
     path = path_of(named, config)
     policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
-    judged = judge(path, bank, policy, lambda: "pending")
+    if not is_live and (endpoint or key_env or embeddings):
+        raise CheckFailed("--endpoint, --key-env and --embeddings go with --live")
+    judged = judge(path, bank, policy, lambda: "pending", with_models(lambda one: one, endpoint, embeddings))
     if not isinstance(judged, Judged):
         return refused("validate", path, judged, as_json=as_json)
+    live: list[Checked] = []
+    if is_live:
+        live = _reached(judged, endpoint, key_env, embeddings)
+    is_ok = all(one.is_ok for one in live)
     if as_json:
         write_json(
             {
-                "valid": True,
+                "valid": is_ok,
                 "path": str(path),
                 "faults": [],
                 "warnings": [*judged.warnings],
+                **({"live": [one.as_json() for one in live]} if is_live else {}),
                 **summary(judged),
             }
         )
-        return 0
+        return 0 if is_ok else 1
     for line in judged.warnings:
         say(f"moot arbiter validate: {path}: {line}")
     count = f", {plural(len(judged.warnings), 'warning')}" if judged.warnings else ""
     write_lines([f"{path} is valid{count}: {told(judged)}"])
-    return 0
+    for one in live:
+        console().print(heading(one.name))
+        for finding in one.findings:
+            print_diagnosis(console(), finding)
+    return 0 if is_ok else 1
+
+
+def _reached(
+    judged: Judged, endpoint: str | None, key_env: str | None, embeddings: str | None
+) -> list[Checked]:
+    import asyncio
+
+    from moot.cli.arbiter.probing import probed
+    from moot.config.budget import BudgetSettings
+
+    told_ = told_of(settings_of(), endpoint, key_env, embeddings)
+    models = models_of_run(judged, told_, BudgetSettings())
+    return asyncio.run(probed(models, judged.prepared.config.measurement.embedding_model))
 
 
 @command(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +29,15 @@ from moot.cli.arbiter.configuring import (
     policy_of,
     refused,
 )
+from moot.cli.arbiter.endpoints import (
+    EmbeddingsOption,
+    EndpointOption,
+    KeyOption,
+    models_of_run,
+    settings_of,
+    told_of,
+    with_models,
+)
 from moot.cli.arbiter.hearing import DataOption, Society, heard
 from moot.cli.arbiter.running import (
     BatchSize,
@@ -51,40 +59,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from moot.arbiter.calling import Earlier
-    from moot.arbiter.endpoints import Told
     from moot.arbiter.interrupt import Interrupt
     from moot.arbiter.launching import OpenPorts, Ports
     from moot.arbiter.ledger import Models
     from moot.clock import Clock
     from moot.config.budget import BudgetSettings
     from moot.config.settings import Settings
-    from moot.protocols.arbiter.generated import Configuration
 
-EndpointOption = Annotated[
-    str | None,
-    typer.Option(
-        "--endpoint",
-        metavar="URL[#MODEL]",
-        help="Where models are asked, OpenRouter by default; with #MODEL that one, instead of the file's.",
-    ),
-]
-KeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--key-env",
-        metavar="VAR",
-        help="The variable that holds its key; by default OPENROUTER_API_KEY there, and MOOT_MODEL_KEY elsewhere, "
-        "if that is set.",
-    ),
-]
-EmbeddingsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--embeddings",
-        metavar="URL[#MODEL]|wordllama",
-        help="What embeds answers: another address, or the package wordllama, offline; by default the endpoint.",
-    ),
-]
 BudgetOption = Annotated[
     str | None,
     typer.Option(
@@ -152,12 +133,14 @@ def run(
         )
     path = path_of(named, config)
     policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
-    change = _with_models(changed(max_trials, batch_size, workers), endpoint, embeddings)
+    change = with_models(changed(max_trials, batch_size, workers), endpoint, embeddings)
     judged = judge(path, bank, policy, begun()[1], change)
     if not isinstance(judged, Judged):
         return refused("run", path, judged, as_json=as_json)
-    settings = _settings()
-    models = _models(judged, _told(settings, endpoint, key_env, embeddings), _budget(settings, budget))
+    settings = settings_of()
+    models = models_of_run(
+        judged, told_of(settings, endpoint, key_env, embeddings), _budget(settings, budget)
+    )
     return _carry_out(
         judged,
         models,
@@ -193,15 +176,15 @@ def _resume(
         before = earlier(directory)
     except BadInput as error:
         raise CheckFailed(str(error)) from None
-    settings = _settings()
-    told = _told(settings, endpoint or _address(before, "openai", settings), key_env, embeddings or "")
+    settings = settings_of()
+    told = told_of(settings, endpoint or _address(before, "openai", settings), key_env, embeddings or "")
     spends = BudgetSettings.model_validate(before.budget) if budget is None else _budget(settings, budget)
     judged = Judged(directory, before.prepared, before.policy, ())
     if not told.embeddings:
         from dataclasses import replace
 
         told = replace(told, embeddings=_address(before, "embeddings", settings))
-    models = _models(judged, told, spends)
+    models = models_of_run(judged, told, spends)
     return _carry_out(judged, models, directory, stop, society, is_debug, is_quiet, as_json, is_resumed=True)
 
 
@@ -288,43 +271,6 @@ def _asked(judged: Judged, models: Models) -> str:
     return "; ".join([f"{trials} at most", *told, models.budget.told()])
 
 
-def _settings() -> Settings:
-    from moot.cli.setup.config import settings
-
-    return settings(None)
-
-
-def _told(settings: Settings, endpoint: str | None, key_env: str | None, embeddings: str | None) -> Told:
-    from moot.arbiter.embedders import LOCAL
-    from moot.arbiter.endpoints import Told
-    from moot.minds.model_choice import key_variable
-
-    url = (endpoint or "").partition("#")[0]
-    return Told(
-        endpoint=url,
-        key_env=key_variable(key_env) if url else key_env or "",
-        embeddings="" if embeddings in (None, LOCAL) else (embeddings or "").partition("#")[0],
-        configured=settings.models,
-    )
-
-
-def _models(judged: Judged, told: Told, budget: BudgetSettings) -> Models:
-    from moot.arbiter.endpoints import models_of
-    from moot.protocols.kernel.errors import BadInput
-
-    try:
-        models = models_of(judged.prepared.config, told, budget)
-    except BadInput as error:
-        raise CheckFailed(str(error)) from None
-    for one in models.settings.values():
-        if one.key_env and not one.key_file and not os.environ.get(one.key_env):
-            raise CheckFailed(
-                f"{one.model} is asked at {one.url}, whose key is missing: set {one.key_env}, or name another address"
-                " with --endpoint and the variable of its key with --key-env"
-            )
-    return models
-
-
 def _budget(settings: Settings, usd: str | None) -> BudgetSettings:
     from pydantic import ValidationError
 
@@ -338,28 +284,3 @@ def _budget(settings: Settings, usd: str | None) -> BudgetSettings:
         return BudgetSettings.model_validate(plain)
     except ValidationError as exc:
         raise CheckFailed(f"--budget: {first_fault(exc, '', BudgetSettings.model_fields)[1]}") from None
-
-
-def _with_models(
-    change: Callable[[Configuration], Configuration], endpoint: str | None, embeddings: str | None
-) -> Callable[[Configuration], Configuration]:
-    """Put the models that options name in the place of the file's."""
-    from moot.arbiter.embedders import LOCAL
-    from moot.protocols.arbiter.generated import ModelChoice
-
-    asked = (endpoint or "").partition("#")[2]
-    embeds = LOCAL if embeddings == LOCAL else (embeddings or "").partition("#")[2]
-
-    def changing(config: Configuration) -> Configuration:
-        config = change(config)
-        if asked:
-            one = ModelChoice(model=asked, weight=1)
-            config = config.model_copy(
-                update={"sampling": config.sampling.model_copy(update={"models": (one,)})}
-            )
-        if embeds:
-            measured = config.measurement.model_copy(update={"embedding_model": embeds})
-            config = config.model_copy(update={"measurement": measured})
-        return config
-
-    return changing

@@ -189,9 +189,9 @@ async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Di
     from moot.bots.models.prices import price_of
     from moot.bots.models.probing import PROBE_S, TRIAL, asked, find_rung
 
-    reached = await _reached(client, one)
-    yield reached
-    if reached.state == "failure":
+    found = await reached(client, one)
+    yield found
+    if found.state == "failure":
         return
     price = price_of(client.settings, _now())
     probed = await find_rung(client, PROBE_S)
@@ -217,8 +217,8 @@ async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Di
     yield _cost(one.account)
 
 
-async def _reached(client: ModelClient, one: Checked) -> Diagnosis:
-    """Ask for the list of models, which costs nothing."""
+async def reached(client: ModelClient, one: Checked) -> Diagnosis:
+    """Ask for the list of models, which costs nothing, and say whether the client's is there."""
     from moot.bots.models.answer import Answer
     from moot.bots.models.listing import models_listed
 
