@@ -10,8 +10,7 @@ from typing import Final
 from moot.arbiter.events import BatchEnded, Event, RunEnded, TrialEnded
 from moot.arbiter.resolving import Prepared
 from moot.protocols.arbiter.embed_text import well_formed
-from moot.protocols.arbiter.generated import Assignment, ClusteredRow, ConvergenceRow, ParsedTrial
-from moot.protocols.arbiter.usage import RunUsage
+from moot.protocols.arbiter.generated import Assignment, ClusteredRow, ConvergenceRow, ParsedTrial, RunUsage
 from moot.protocols.lab.messages import (
     LONGEST_SILENCE_S,
     MOST_CLUSTERS,
