@@ -12,6 +12,7 @@
 * `clustering`: which answers belong together.
 * `monitor`: all that is measured after a batch.
 * `certifying`: what is certain of its labels after each.
+* `comparable`, `comparing`: whether two runs differ.
 * `reading`, `summary`, `telling`, `page`: a run's folder, what it found, in words, and as one page of HTML.
 * `pictures`: what a run looks like; `drawing` makes SVG and words of it, `projection` puts answers on a plane.
 * `verify`: judges a run that anybody made.

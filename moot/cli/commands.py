@@ -5,6 +5,7 @@ from __future__ import annotations
 from moot.cli.act import answer, clock, declared, desk, people
 from moot.cli.app import app
 from moot.cli.arbiter import certifying as arbiter_certify
+from moot.cli.arbiter import comparing as arbiter_compare
 from moot.cli.arbiter import configuring as arbiter
 from moot.cli.arbiter import live as arbiter_live
 from moot.cli.arbiter import quickstart as arbiter_quickstart
@@ -27,6 +28,7 @@ __all__ = [
     "app",
     "arbiter",
     "arbiter_certify",
+    "arbiter_compare",
     "arbiter_live",
     "arbiter_quickstart",
     "arbiter_report",

@@ -28,7 +28,7 @@ class EnergyTested(NamedTuple):
     Attributes:
         tested: The statistic is the share in which the mean distance between the clouds exceeds those within them:
             about 0 when they are alike (also slightly below), 1 when each is one point and the two differ.
-        interval: Bounds of that share, in [0, 1]; rough when the clouds are alike.
+        interval: Bounds of that share, in [-1, 1]; rough when the clouds are alike, and all of it for two points.
     """
 
     tested: Tested
@@ -73,7 +73,7 @@ def compare_clouds(
     seen = float(values[0])
     return EnergyTested(
         judged(values),
-        Interval(min(max(seen - spread, 0.0), 1.0), min(max(seen + spread, 0.0), 1.0)),
+        Interval(max(seen - spread, -1.0), min(seen + spread, 1.0)),
     )
 
 

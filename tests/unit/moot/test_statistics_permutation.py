@@ -142,6 +142,8 @@ def test_two_points_that_differ_are_entirely_apart() -> None:
     found = compare_clouds(points, Groups(20, 20), 199, chance())
     assert found.tested.statistic == 1.0
     assert found.interval == (1.0, 1.0)
+    few = compare_clouds(np.array([[0.0], [1.0], [4.0], [5.0], [6.0]]), Groups(2, 3), 9, chance())
+    assert few.interval == (-1.0, 1.0)
 
 
 def test_a_seed_gives_the_same_figures() -> None:
