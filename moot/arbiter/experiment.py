@@ -41,7 +41,7 @@ def started_of(
     is_clustered = clustering.enabled and clustering.stop_mode != "disabled"
     run_id = config.run.run_id
     return ExperimentStarted(
-        experiment_id=f"exp_{run_id}.{before}" if before else f"exp_{run_id}",
+        experiment_id=f"exp_{run_id}-{before}" if before else f"exp_{run_id}",
         run_id=run_id,
         started_by=RUNNER,
         question=well_formed(config.question.text)[:MOST_QUESTION],

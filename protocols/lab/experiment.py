@@ -31,6 +31,8 @@ from moot.protocols.lab.messages import (
 from moot.protocols.lab.rights import PLACE
 
 KIND: Final = "experiment"
+OUTCOMES: Final = {"k_max_reached": "finished", "user_interrupt": "interrupted", "error": "failed"}
+"""How a case ends, where the reason of its run is no word for it."""
 RUNNING, STOPPING = "running", "stopping"
 STOPPERS: Final = "stoppers"
 """The name of the fold that knows who stopped what."""
@@ -119,7 +121,7 @@ def end(state: ExperimentState, given: RuleInput) -> Effect:
     check_end(state.start, state.last, body)
     if body.stopped_by != stopped_by(state.case_id, body.stop_reason, given.context):
         raise Violation(RULE, "is whoever said STOP to a run that was interrupted", field="stopped_by")
-    return Effect(outcome=body.stop_reason)
+    return Effect(outcome=OUTCOMES.get(body.stop_reason, body.stop_reason))
 
 
 def stopped_by(experiment_id: str, reason: str, context: RuleContext) -> Person | None:

@@ -24,6 +24,8 @@ from moot.protocols.lab.messages import (
 )
 
 RULE: Final = "K31"
+PREFIX: Final = "exp"
+"""How the ids of experiments begin."""
 CLOSE: Final = 1e-9
 """Two ways to the same figure may differ by so much."""
 
@@ -47,8 +49,8 @@ def check_start(body: ExperimentStarted) -> None:
     Raises:
         Violation: It contradicts itself.
     """
-    own = f"exp_{body.run_id}"
-    if not re.fullmatch(rf"{re.escape(own)}(\.[1-9]\d{{0,5}})?", body.experiment_id):
+    own = f"{PREFIX}_{body.run_id}"
+    if not re.fullmatch(rf"{re.escape(own)}(-[1-9]\d{{0,5}})?", body.experiment_id):
         why = f"{body.experiment_id} is no id of an experiment of run {body.run_id}: {own}"
         raise Violation(RULE, why, field="experiment_id")
 

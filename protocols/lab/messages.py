@@ -84,7 +84,7 @@ class ExperimentStarted(_OfExperiment):
     """Say that a run has begun, who began it, and what it will do. Lab, #lab.
 
     Attributes:
-        experiment_id: `exp_` and the run's id, and a number behind a dot where a run that had ended goes on.
+        experiment_id: `exp_` and the run's id, and a number behind a dash where a run that had ended goes on.
         run_id: Names the folder of its artifacts.
         started_by: Whoever asked the society to hear of it.
         question: What is asked, cut to a bound.

@@ -8,6 +8,7 @@ from typing import Any, Final
 from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError
 from moot.console.model.interface import CaseView, Person, ReadModel
+from moot.console.page.case_experiments import experiment_facts
 from moot.console.page.case_motions import motion_tables
 from moot.console.page.case_panels import panel_tables
 from moot.console.page.case_runs import conformance_tables, rounds_of
@@ -17,6 +18,7 @@ from moot.console.page.views import owed_of
 from moot.protocols.authorship import labels, written_by
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.lab.experiment import KIND as EXPERIMENT
 from moot.protocols.motion.state import KIND as MOTION
 from moot.protocols.trading.deploy import TABLE
 
@@ -31,7 +33,12 @@ async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str
     figures: list[dict[str, Any]] = []
     rounds: list[dict[str, Any]] = []
     rests = "Evidence"
-    if case.kind == "panel":
+    experiment: dict[str, Any] = {"tiles": [], "pictures": []}
+    if case.kind == EXPERIMENT:
+        rests = "Experiment"
+        experiment = await experiment_facts(model, case)
+        tables = experiment.pop("tables")
+    elif case.kind == "panel":
         rests = "Matrix"
         tables = panel_tables(said, minds)
     elif case.kind in ("run", "arena") or any(env.body.type == "ARENA_TASK" for env in said[:1]):
@@ -65,6 +72,8 @@ async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str
         "figures": figures,
         "rounds": rounds,
         "rests": rests,
+        "opens": "rests" if case.kind == EXPERIMENT else "said",
+        **experiment,
         "note": note,
     }
 

@@ -13,6 +13,7 @@ from nicegui.dependencies import compute_key, register_esm
 from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
+from moot.arbiter.drawing import STYLE as DRAWINGS
 from moot.console.errors import ConsoleError
 from moot.console.page.session import Visit
 
@@ -22,7 +23,9 @@ WEB: Final = Path(__file__).with_name("web")
 FIRST: Final = ("board", "compose", "feed", "message", "nav", "time", "words")
 """The parts that every page shows at once; the browser is told of them before it finds them one by one."""
 
-STYLE: Final = f"<style>{(WEB / 'console.css').read_text(encoding='utf-8')}</style>"
+STYLE: Final = "".join(
+    f"<style>{path.read_text(encoding='utf-8')}</style>" for path in (WEB / "console.css", DRAWINGS)
+)
 
 # The parts are modules of their own, cached by browsers for a year under a key: the newest file's time is in it.
 _NEWEST: Final = max(path.stat().st_mtime for path in WEB.iterdir())

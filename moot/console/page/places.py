@@ -81,7 +81,7 @@ async def view_of(model: ReadModel, person: Person, channels: Sequence[ChannelVi
             )
         case ["call", *rest] if rest:
             return await call_view(model, "/".join(rest))
-        case ["figures", ("a" | "b" | "referee") as name]:
+        case ["figures", ("a" | "b" | "referee" | "lab") as name]:
             return await figures_of(model, name)
         case _:
             raise NotThere(f"There is no page {clean(parts.path, 80)}.")

@@ -27,6 +27,7 @@ from moot.console.page.cards import card_of
 from moot.protocols.kernel.minds import MODEL
 from moot.protocols.kernel.seats import ADMIN, OFFICERS
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.lab.figures import PREFIX
 from moot.protocols.rulebook import rulebook
 from moot.protocols.trading.book import Book
 from moot.protocols.trading.halt import RESUMING
@@ -39,6 +40,7 @@ PAGES: Final = (
     ("/figures/a", "System A"),
     ("/figures/b", "System B"),
     ("/figures/referee", "Referee"),
+    ("/figures/lab", "Experiments"),
     ("/memory", "Memory"),
     ("/calls", "Calls"),
 )
@@ -282,7 +284,7 @@ def case_prefixes() -> list[str]:
         for o in machine.openers
         if (rule := book.minted.get(o))
     }
-    return sorted(map(re.escape, counted | set(book.types)), key=lambda one: (-len(one), one))
+    return sorted(map(re.escape, counted | set(book.types) | {PREFIX}), key=lambda one: (-len(one), one))
 
 
 def seat_names() -> list[list[str]]:

@@ -332,9 +332,10 @@ def test_every_channel_has_its_place_on_the_left() -> None:
         "System A": ["#a-arena", "#a-verdict", "#a-research", "#a-report"],
         "System B": ["#b-ops", "#b-desk", "#b-risk", "#b-report"],
         "People": ["#bridge", "#admin"],
-        "Arena and panels": ["#r-arena", "#r-panel", "#lab"],
+        "Arena and panels": ["#r-arena", "#r-panel"],
         "Motions": ["#motions"],
         "Calls": ["#calls"],
+        "Experiments": ["#lab"],
         "Weather": ["#weather"],
     }
 

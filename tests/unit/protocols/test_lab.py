@@ -31,7 +31,7 @@ def test_an_experiment_starts_tells_its_batches_and_ends() -> None:
     for n in range(4):
         table.tell(batch(n))
     table.tell(ended(batch(3), stop_reason="k_max_reached", incomplete=False))
-    assert table.outcome == "k_max_reached"
+    assert table.outcome == "finished"
     assert not table.docket.cases and not table.docket.open
 
 
@@ -57,11 +57,11 @@ def test_a_run_without_a_trial_has_settled_nothing() -> None:
         table.tell(ended(stop_reason="completed", incomplete=False))
 
 
-@pytest.mark.parametrize("reason", ["error", "user_interrupt"])
-def test_a_run_may_end_before_its_first_batch(reason: str) -> None:
+@pytest.mark.parametrize(("reason", "outcome"), [("error", "failed"), ("user_interrupt", "interrupted")])
+def test_a_run_may_end_before_its_first_batch(reason: str, outcome: str) -> None:
     table = LabTable()
     table.tell(ended(stop_reason=reason))
-    assert table.outcome == reason
+    assert table.outcome == outcome
 
 
 def test_two_experiments_run_side_by_side() -> None:
@@ -189,7 +189,7 @@ def test_an_end_that_contradicts_what_was_told_is_a_fault(field: str, over: dict
 
 
 @pytest.mark.parametrize(
-    "experiment_id", ["exp_other", "exp_20260223T100000Z_ab12cd.x", "20260223T100000Z_ab12cd"]
+    "experiment_id", ["exp_other", "exp_20260223T100000Z_ab12cd-x", "20260223T100000Z_ab12cd"]
 )
 def test_its_id_is_that_of_the_run(experiment_id: str) -> None:
     table = Table(schedules={})
@@ -200,9 +200,9 @@ def test_its_id_is_that_of_the_run(experiment_id: str) -> None:
 def test_a_run_that_goes_on_after_its_end_is_another_experiment() -> None:
     table = LabTable()
     table.tell(ended())
-    table.tell(started(experiment_id=f"{EXPERIMENT}.2"))
-    table.tell(batch(0, experiment_id=f"{EXPERIMENT}.2"))
-    assert [*table.docket.cases] == [f"{EXPERIMENT}.2"]
+    table.tell(started(experiment_id=f"{EXPERIMENT}-2"))
+    table.tell(batch(0, experiment_id=f"{EXPERIMENT}-2"))
+    assert [*table.docket.cases] == [f"{EXPERIMENT}-2"]
 
 
 def test_of_very_many_clusters_the_rest_is_one_size() -> None:
@@ -225,7 +225,7 @@ def test_a_stop_lets_the_batch_in_flight_end_and_the_end_says_who_stopped_it() -
     assert table.state.phase == "stopping"
     table.tell(batch(1))
     table.tell(ended(batch(1), stopped_by=ANN))
-    assert table.outcome == "user_interrupt"
+    assert table.outcome == "interrupted"
 
 
 def test_an_end_that_hides_who_stopped_it_is_a_fault() -> None:
@@ -240,7 +240,7 @@ def test_a_run_that_was_done_before_it_heard_the_stop_was_stopped_by_nobody() ->
     table.tell(batch(0))
     table.stop_it()
     table.tell(ended(batch(0), stop_reason="k_max_reached", incomplete=False))
-    assert table.outcome == "k_max_reached"
+    assert table.outcome == "finished"
 
 
 def test_the_first_of_two_stops_counts() -> None:

@@ -1,5 +1,6 @@
 // One case: the path it took, what was said, who owed what and was late, and what it rests on.
 import { Chart } from "moot-console/chart.js";
+import { Drawing } from "moot-console/drawing.js";
 import { Feed } from "moot-console/feed.js";
 import { Bars } from "moot-console/message.js";
 import { Inbox } from "moot-console/inbox.js";
@@ -9,10 +10,10 @@ import { minute, remaining, say } from "moot-console/words.js";
 const WAIT_MS = 600;
 
 export const CaseView = {
-  components: { Bars, Chart, Feed, Inbox, Rows },
+  components: { Bars, Chart, Drawing, Feed, Inbox, Rows },
   inject: ["ask"],
   props: { view: Object, now: Number, live: Boolean, may: String, raised: Array },
-  data() { return { facts: this.view.facts, tab: "said", fault: "" }; },
+  data() { return { facts: this.view.facts, tab: this.view.facts.opens, fault: "" }; },
   computed: {
     tabs() {
       const found = [["said", "Transcript"]];
@@ -47,7 +48,9 @@ export const CaseView = {
       <section v-if="facts.targets" class="sheet"><h2>{{ facts.targets.title }}</h2><p class="soft" style="margin:2px 0 10px">{{ facts.targets.note }}</p><Rows :table="facts.targets"/></section>
       <section v-if="facts.states.length" class="sheet"><h2>States</h2><p class="soft" style="margin:2px 0 10px">All states of such a case; dashed ones were not entered.</p><ul class="path"><li v-for="t in facts.states"><span :class="['st', {now: t[2] && !facts.outcome, not: !t[1]}]">{{ t[0] }}<template v-if="t[1] > 1"> {{ t[1] }}×</template></span></li></ul></section>
       <section v-if="facts.late.length" class="sheet"><h2>Who was late</h2><div class="wide" tabindex="0" role="group" aria-label="table"><table class="rows"><tbody><tr v-for="l in facts.late"><td>{{ l.seat }}</td><td>{{ l.step }}</td><td class="late">{{ l.how }}</td><td><a class="chip" :href="'/m/' + l.seq" data-go>{{ l.seq }}</a></td></tr></tbody></table></div></section></div></div>
-    <div v-if="tab === 'rests'" class="scroll" tabindex="0"><div class="page"><section v-for="t in facts.tables" class="sheet"><h2>{{ t.title }}</h2><p v-if="t.note" class="soft" style="margin:4px 0 8px">{{ t.note }}</p><Rows :table="t"/></section>
+    <div v-if="tab === 'rests'" class="scroll" tabindex="0"><div class="page"><div v-if="facts.tiles.length" class="tiles"><div v-for="t in facts.tiles" class="tile"><b :class="t[2]">{{ t[1] }}</b><span>{{ t[0] }}</span></div></div>
+      <div v-if="facts.pictures.length" class="two" style="margin-bottom:14px"><section v-for="p in facts.pictures" class="sheet"><h2>{{ p.title }}</h2><Drawing :html="p.html"/><p class="soft" style="margin-top:8px">{{ p.note }}</p><details class="soft"><summary>In numbers</summary><Rows :table="p.table"/></details></section></div>
+      <section v-for="t in facts.tables" class="sheet"><h2>{{ t.title }}</h2><p v-if="t.note" class="soft" style="margin:4px 0 8px">{{ t.note }}</p><Rows :table="t"/></section>
       <div class="two"><section v-for="f in facts.figures" class="sheet"><h2>{{ f.title }}</h2><p v-if="f.note" class="soft">{{ f.note }}</p><Chart :figure="f"/></section></div></div></div>
     <div v-if="tab === 'rounds'" class="scroll" tabindex="0"><div class="page"><section v-for="r in facts.rounds" class="sheet"><h2>{{ r.title }}</h2>
       <div class="two" style="margin-top:8px"><div><h3>{{ r.left }}</h3><div class="draft"><div v-for="l in r.lines" :class="l[0]">{{ l[1] || ' ' }}</div></div></div><div><h3>{{ r.right }}</h3><p class="ctx" style="max-height:none">{{ r.text }}</p></div></div></section></div></div>
