@@ -116,6 +116,7 @@ def test_a_second_signal_ends_trials_in_flight_at_once(config: Path) -> None:
         3,
     )
     assert [one["error_code"] for one in read(directory / "trials.jsonl")] == ["shutdown_abort"] * 3
+    assert {one["parser_version"] for one in read(directory / "parsed.jsonl")} == {"mock-v0"}
     assert files(directory) >= ALWAYS | CLUSTERED
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import urllib.request
 from typing import Any
 
 import pytest
@@ -45,12 +46,14 @@ def test_a_fault_is_one_short_line() -> None:
     assert len(fault) <= MOST_CHARS + len("decision: ")
 
 
-def test_a_schema_that_refers_elsewhere_is_never_fetched() -> None:
+def test_a_schema_that_refers_elsewhere_is_never_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(urllib.request, "urlopen", asked.append)
     judge = judge_of(contract({"$ref": "http://127.0.0.1:9/there.json"}))
     assert judge is not None
-    assert (
-        judge({}) == "the contract's schema refers to http://127.0.0.1:9/there.json, which it does not hold"
-    )
+    fault = judge({})
+    assert fault == "the contract's schema refers to http://127.0.0.1:9/there.json, which it does not hold"
+    assert asked == []
 
 
 def test_what_a_model_wrote_is_read_by_it() -> None:

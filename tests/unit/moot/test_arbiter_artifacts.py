@@ -318,6 +318,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
     lines._file = Narrow(lines._file, 10)  # type: ignore[assignment]
     with pytest.raises(OSError, match=r"No space left on device: '.*trials.jsonl'"):
         lines.extend([line("second"), line("third")])
+    assert [one["outcome"] for one in read(tmp_path / "trials.jsonl")] == ["first"]
     lines._file.room = 1000  # type: ignore[attr-defined]
     lines.add(line("fourth"))
     lines.close()
