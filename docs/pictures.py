@@ -1,6 +1,6 @@
-"""Take the pictures of the console anew, in `docs/images`: of the real thing, in Chromium.
+"""Take the pictures of the console and of Arbiter's report anew, in `docs/images`: of the real thing, in Chromium.
 
-Run it by hand, and look at them.
+Run it by hand, and look at them; a small model is asked for the report, which takes some minutes.
 
 `python docs/pictures.py`
 """
@@ -26,6 +26,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.doubles.browser import browser
 from tests.doubles.console_page import Consoled, consoled
+from tests.doubles.real_model import NAME, serving
 
 IMAGES: Final = Path(__file__).with_name("images")
 SIZES: Final = {"": {"width": 1440, "height": 900}, "-narrow": {"width": 390, "height": 844}}
@@ -88,6 +89,11 @@ ENDED: Final[tuple[tuple[str, Show], ...]] = (
 )
 """Pictures of three days that were simulated."""
 
+REPORTED: Final = ("arbiter-report-light", "arbiter-report-dark-narrow")
+"""Pictures of the report of a run."""
+
+ASKED: Final = Path(__file__).parent / "how-to" / "arbiter" / "sundays.json"
+
 
 def go(page: Page, place: str) -> None:
     """Go to a place as a click on a link does."""
@@ -116,25 +122,48 @@ def ended(place: Path) -> Iterator[Consoled]:
         found.stop()
 
 
-def take(running: Browser, society: Consoled, name: str, show: Show) -> int:
+def reported(place: Path) -> Path:
+    """Ask a small model one question 48 times, and return the page that tells of it."""
+    moot = [sys.executable, "-m", "moot", "arbiter"]
+    with serving() as url:
+        options = ["--endpoint", f"{url}#{NAME}", "--embeddings", "wordllama", "--out", str(place), "--quiet"]
+        run = subprocess.run(
+            [*moot, "run", str(ASKED), *options], check=True, stdout=subprocess.PIPE, text=True
+        )
+    page = place / "report.html"
+    subprocess.run([*moot, "report", run.stdout.strip(), "--html", str(page)], check=True)
+    return page
+
+
+def take(running: Browser, name: str, show: Callable[[Page], object]) -> int:
     """Take one picture, in a palette of 256 colours; return its bytes."""
     is_dark, size = "-dark" in name, SIZES["-narrow" if name.endswith("-narrow") else ""]
     context = running.new_context(viewport=size, color_scheme="dark" if is_dark else "light")  # type: ignore[arg-type]
     try:
         page = context.new_page()
-        page.goto(society.owner.replace("/?", "/c/a-arena?"))
-        page.wait_for_selector("html[data-ready]")
-        expect(page.locator(".board")).not_to_contain_text("messages", timeout=30_000)
-        show(page, society)
-        # Figures grow into their places.
-        page.wait_for_timeout(1_500)
+        show(page)
         shot = Image.open(BytesIO(page.screenshot())).convert("RGB")
     finally:
         context.close()
     path = IMAGES / f"{name}.png"
     # This way of choosing keeps colours that are rare, such as the dot that says that the society runs.
     shot.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{name}.png: {path.stat().st_size:,} bytes")
     return path.stat().st_size
+
+
+def shown(society: Consoled, show: Show) -> Callable[[Page], None]:
+    """Open the console of a society, then go on as `show` says."""
+
+    def open_it(page: Page) -> None:
+        page.goto(society.owner.replace("/?", "/c/a-arena?"))
+        page.wait_for_selector("html[data-ready]")
+        expect(page.locator(".board")).not_to_contain_text("messages", timeout=30_000)
+        show(page, society)
+        # Figures grow into their places.
+        page.wait_for_timeout(1_500)
+
+    return open_it
 
 
 def main() -> int:
@@ -147,14 +176,10 @@ def main() -> int:
             (Path(folder) / place).mkdir()
             # The society lives in virtual time first, which cannot be where the browser's loop runs.
             with serve(Path(folder) / place) as society, browser() as running:
-                for name, show in pictures:
-                    size = take(running, society, name, show)
-                    total += size
-                    print(f"{name}.png: {size:,} bytes")
-    named = {f"{name}.png" for name, _ in (*LIVING, *ENDED)}
-    for old in IMAGES.glob("*.png"):
-        if old.name not in named:
-            old.unlink()
+                total += sum(take(running, name, shown(society, show)) for name, show in pictures)
+        report = reported(Path(folder)).as_uri()
+        with browser() as running:
+            total += sum(take(running, name, lambda page: page.goto(report)) for name in REPORTED)
     print(f"{total:,} bytes in all")
     return int(total > MOST_BYTES)
 

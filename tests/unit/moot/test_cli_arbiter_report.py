@@ -176,6 +176,12 @@ def test_a_run_that_ended_before_its_plan_says_why_and_that_wilson_is_a_guide(ru
         assert ("the disk is full" in told) is (state == "failed")
 
 
+def test_the_run_of_which_docs_show_a_picture_can_be_carried_out(tmp_path: Path) -> None:
+    config = Path(__file__).parents[3] / "docs" / "how-to" / "arbiter" / "sundays.json"
+    found = data("arbiter", "report", data("arbiter", "mock-run", config, "--out", tmp_path)["path"])
+    assert (found["planned"], found["attempted"], found["decisions"]) == (48, 48, None)
+
+
 @pytest.mark.parametrize("template", ["quickstart", "debate"])
 def test_a_mock_run_is_told_as_made_up_and_one_that_asked_models_is_not(
     whole: Path, tmp_path: Path, template: str
