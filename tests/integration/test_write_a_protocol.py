@@ -365,7 +365,7 @@ WRONG = {
         'Seat("critic")',
         "the seat critic, which research brings already; say uses",
     ),
-    "a channel of Moot's": ('PLACE = "#weather"', 'PLACE = "#lab"', "the channel #lab, which officers brings already"),
+    "a channel of Moot's": ('PLACE = "#weather"', 'PLACE = "#lab"', "the channel #lab, which lab brings already"),
     "an unreachable phase": (
         "Forecast: Move((DOUBTING,), keep)",
         "Forecast: Move((ENDED,), close)",
