@@ -70,6 +70,18 @@ def test_a_run_asks_every_trial_and_leaves_a_folder_that_verifies(config: Path, 
     assert all(KEY.encode() not in path.read_bytes() for path in directory.rglob("*") if path.is_file())
 
 
+def test_a_run_pays_for_no_trial_after_its_mode_is_certain(config: Path, server: ModelServer) -> None:
+    server.always = completion('{"decision": "yes", "rationale": "People have time on Sundays."}')
+    found = run(config, server, "--max-trials", 60, "--stop", "certified")
+    # Nine of nine for one of three outcomes, in batches of three: 2^9 / 10 reaches 2 / 0.05.
+    assert (found["stop_reason"], found["incomplete"], found["k_attempted"]) == ("completed", False, 9)
+    assert len(server.calls) == 9
+    done("arbiter", "verify", found["path"])
+    certified = data("arbiter", "certify", found["path"])
+    assert certified["mode"] == {"label": "yes", "at_trial": 9}
+    assert certified == json.loads((Path(found["path"]) / "certificate.json").read_text())
+
+
 def test_the_options_name_other_models_and_are_kept_in_the_resolved_file(
     config: Path, server: ModelServer
 ) -> None:
