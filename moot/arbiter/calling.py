@@ -61,7 +61,7 @@ async def live_ports(
         patience = Patience.of(config, config.execution.retry_policy.max_retries)
         name = EMBEDS + config.measurement.embedding_model
         embedder = local or EndpointEmbedder(name, ledger, clock, patience)
-        yield Ports(runner_of(config, outcomes, ledger, clock), embedder)
+        yield Ports(runner_of(config, outcomes, ledger, clock), embedder, (ledger.hear,))
 
 
 class Earlier(NamedTuple):

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.arbiter.asking import Place, Sent
-from moot.arbiter.experiment import started_of
 from moot.arbiter.resolving import Prepared
+from moot.arbiter.saying import Saying
 from moot.bots.minds.mind import View
 from moot.bots.models.caller import NoBudget
 from moot.bots.models.client import ENDPOINTS
@@ -46,11 +46,10 @@ from moot.place import LOG_NAME
 from moot.protocols.calls.messages import CallReserved, CallSettled
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.docket import Effects
-from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import LAB
-from moot.protocols.lab.experiment import KIND
 from moot.protocols.lab.messages import ExperimentStarted
 from moot.protocols.lab.rights import PLACE
 from moot.protocols.rulebook import VERSION, rules
@@ -120,6 +119,7 @@ class Ledger:
     Attributes:
         host: Folds its log.
         case: The experiment that calls are booked for.
+        hear: Is told the run's events, and says them in the log; never waits.
     """
 
     def __init__(
@@ -128,13 +128,14 @@ class Ledger:
         calls: ModelService,
         names: Mapping[str, str],
         settled: _Settled,
-        case: str,
+        saying: Saying,
         clock: Clock,
         spent: Callable[[str], None],
     ) -> None:
         """Take what `ledger_of` prepared."""
         self.host = host
-        self.case = case
+        self.case = saying.case
+        self.hear = saying.hear
         self._calls = calls
         self._names = names
         self._settled = settled
@@ -231,11 +232,13 @@ async def ledger_of(
         held = _Held(host, clock)
         clock.on_behind = held.told
         exits.push_async_callback(held.close)
-        case = await _opened(host, prepared, settled)
+        saying = await Saying.begun(host, prepared, len(settled.experiments), clock)
+        exits.push_async_callback(saying.abandon)
         await asyncio.gather(*(clock.from_thread(io.spawn(client.open)) for client in clients.values()))
-        yield Ledger(host, calls, models.names, settled, case, clock, spent)
+        yield Ledger(host, calls, models.names, settled, saying, clock, spent)
         if host.fault is None:
             with suppress(ChannelError):
+                await saying.close()
                 await calls.settle()
                 await host.settle()
                 await host.publish(timekeeper.stopped("the run has ended", host.bus.head.seq))
@@ -283,16 +286,6 @@ def _society(prepared: Prepared, models: Models, calls: ModelService, host: Host
         warm_up=False,
         after_seq=host.bus.head.seq,
     )
-
-
-async def _opened(host: Host, prepared: Prepared, settled: _Settled) -> str:
-    """Return the experiment that is under way; one that had ended goes on under a number."""
-    for case_id, state in host.docket.cases.items():
-        if state.kind == KIND:
-            return case_id
-    body = started_of(prepared, len(settled.experiments))
-    await host.publish(Draft(channel=PLACE, author=LAB, actor=OFFICER, body=body, key=body.key))
-    return body.experiment_id
 
 
 def _again(past: _Past, bodies: StoredBodies, in_use: ModelInUse, request: Request) -> Sent:

@@ -58,6 +58,7 @@ def run_live(
         async with ledger_of(directory / FOLDER, run, models, clock, spent) as ledger:
 
             def hear(event: Event) -> None:
+                ledger.hear(event)
                 if isinstance(event, TrialEnded):
                     trials.append(event)
                 watch(ledger, interrupt, event)

@@ -16,6 +16,7 @@ from moot.channels.errors import LeaseHeld
 from moot.channels.log.lease import Lease
 from moot.logs import open_log
 from moot.protocols.calls.messages import CallSettled
+from moot.protocols.lab.messages import ExperimentBatch, ExperimentEnded
 from moot.stored import stored_envelopes
 from moot.verify import verify
 from tests.doubles.arbiter_live import run_live
@@ -69,7 +70,7 @@ def test_a_budget_that_is_spent_ends_a_run_and_what_was_paid_is_not_paid_again(
 ) -> None:
     first = run_live(server, tmp_path, budget={"calls": 9}, key_env="A_KEY")
     assert (first.ended.stop_reason, first.ended.incomplete) == ("user_interrupt", True)
-    assert first.ended.notes == "the budget of the society is 9 calls, which leaves no room for the call"
+    assert first.ended.notes == "the budget of the run is 9 calls, which leaves no room for the call"
     paid = len(server.calls), len(server.embedded)
     assert sum(paid) == 9 and 0 < first.ended.k_attempted < 8
     second = run_live(server, tmp_path, budget={"calls": 16}, key_env="A_KEY")
@@ -82,6 +83,18 @@ def test_a_budget_that_is_spent_ends_a_run_and_what_was_paid_is_not_paid_again(
     assert by_id == sorted((one.trial.trial_id, str(one.trial.as_json())) for one in third.trials)
     assert third.ended.aggregates == second.ended.aggregates
     assert is_sound(tmp_path)
+    # Each life is an experiment of its own, and says what its run said.
+    log = [env.body for env in stored_envelopes(tmp_path / FOLDER)]
+    ends = [(one.experiment_id, one.stop_reason) for one in log if isinstance(one, ExperimentEnded)]
+    case = f"exp_{configured().run.run_id}"
+    assert ends == [
+        (case, "user_interrupt"),
+        (f"{case}.1", "k_max_reached"),
+        (f"{case}.2", "k_max_reached"),
+    ]
+    told = [one for one in log if isinstance(one, ExperimentBatch) and one.experiment_id == f"{case}.2"]
+    assert [one.k_attempted for one in told] == [4, 8]
+    assert told[-1].tokens == 960 and told[-1].examples[0].text == "yes"
 
 
 def test_a_run_answers_from_its_ledger_what_failed_and_was_tried_again(

@@ -63,7 +63,7 @@ def test_a_run_asks_every_trial_and_leaves_a_folder_that_verifies(config: Path, 
     assert (len(server.calls), len(server.embedded)) == (6, 6)
     directory = Path(found["path"])
     done("arbiter", "verify", directory)
-    assert done("verify", directory / "ledger").startswith("27 messages, every rule holds")
+    assert done("verify", directory / "ledger").startswith("30 messages, every rule holds")
     trials = [json.loads(line) for line in (directory / "trials.jsonl").read_text().splitlines()]
     assert {one["raw_assistant_text"] for one in trials} == {"Yes, on Sundays."}
     assert found["usage"]["totals"]["total_tokens"] == 720
