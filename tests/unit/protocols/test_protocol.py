@@ -110,7 +110,7 @@ def test_a_protocol_that_contradicts_itself_is_refused(changes, sentence):
         ),
         (
             {"channels": (PLACE, Channel("#lab", "weather", "guesses"))},
-            "the protocol officers declares the channel #lab, which weather brings already",
+            "the protocol lab declares the channel #lab, which weather brings already",
         ),
         ({"name": "research"}, "there are two protocols research"),
         (
