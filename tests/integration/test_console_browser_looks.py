@@ -95,7 +95,14 @@ def test_every_view_is_accessible_in_both_colours_and_inside_its_window(
         eyes = Eyes(page)
         ruling = of_type(society, "RULING")["seq"]
         places = ["/c/bridge", f"/m/{ruling}", "/inbox", "/nowhere", "/memory/reflections"]
-        for place in [*places, "/figures/a", "/figures/b", "/figures/referee", "/search?type=RULING"]:
+        for place in [
+            *places,
+            "/figures/a",
+            "/figures/b",
+            "/figures/referee",
+            "/figures/lab",
+            "/search?type=RULING",
+        ]:
             go(page, place)
             eyes.look(place, by_colours=is_wide)
         tabs = {"Transcript"}
@@ -338,3 +345,25 @@ def test_the_page_needs_a_token_and_loads_nothing_from_elsewhere(
         assert not Path(".nicegui").exists()
     finally:
         context.close()
+
+
+def test_a_drawing_is_shapes_and_labels_whatever_is_in_it(page: Page) -> None:
+    text = (
+        '<div class="plot" onclick="hit()"><svg viewBox="0 0 1 1"><path d="M0 0h1" onload="hit()"/>'
+        "<script>hit()</script><image href='http://127.0.0.1:1/x'/></svg>"
+        '<span style="left:40%">a &lt;b&gt;</span><span style="background:url(http://127.0.0.1:1/y)">c</span>'
+        '<img src="x" onerror="hit()"><a href="javascript:hit()">d</a><iframe srcdoc="e"></iframe></div>'
+    )
+    drawn = page.evaluate(
+        """async (html) => {
+            const { Drawing } = await import("moot-console/drawing.js");
+            const box = document.createElement("div");
+            Drawing.methods.draw.call({ html, $refs: { box } });
+            return box.innerHTML;
+        }""",
+        text,
+    )
+    assert drawn == (
+        '<div class="plot"><svg viewBox="0 0 1 1"><path d="M0 0h1"></path></svg>'
+        '<span style="left:40%">a &lt;b&gt;</span><span>c</span></div>'
+    )
