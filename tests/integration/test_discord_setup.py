@@ -58,7 +58,7 @@ def test_an_empty_server_gets_all_it_needs_and_the_second_time_there_is_nothing_
         (hook,) = server.webhooks(it["id"])
         assert hook["name"] == f"Moot {channel.name.removeprefix('#')}"
         assert hook["application_id"] == server.application_id
-    assert len(server.world.emojis) == 25
+    assert len(server.world.emojis) == 26
     before = state(server)
 
     second = setup(server, config)
