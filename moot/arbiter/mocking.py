@@ -13,11 +13,13 @@ from moot.arbiter.outcomes import Outcomes, cut_short
 from moot.arbiter.ports import Embedded, RanTrial
 from moot.clock import Clock
 from moot.protocols.arbiter.generated import Attempt, Call, PlannedTrial, Speaker, Trial, Turn
-from moot.protocols.arbiter.mock import MOCK_PAYLOAD, mock_answer, mock_debate, mock_vector
+from moot.protocols.arbiter.mock import mock_answer, mock_debate, mock_vector
 from moot.protocols.arbiter.parsing import Parsed
 
 BREATH: Final = 64
 """After so many trials that nothing delays, others on the loop have their turn: signals, a progress bar."""
+
+_MOCK: Final = {"mock": True}
 
 
 class MockRunner:
@@ -96,8 +98,8 @@ class MockRunner:
                     role=role,
                     model_requested=model,
                     model_actual=model,
-                    request_payload=MOCK_PAYLOAD,
-                    response_payload={**MOCK_PAYLOAD, "content": content},
+                    request_payload=_MOCK,
+                    response_payload={**_MOCK, "content": content},
                     attempt=attempt,
                     error_message=None,
                 )

@@ -60,7 +60,7 @@ def _head(summary: Summary) -> Iterator[str]:
     yield f"<h1 dir=auto>{_text(summary.question)}</h1>"
     yield f'<p class="state {summary.state}">{_text(_sentence(telling.ended(summary)))}</p>'
     yield f"<p class=soft>Run {_text(telling.about(summary))}</p>"
-    said = [_sentence(telling.MADE_UP)] if summary.is_made_up else []
+    said = [_sentence(summary.notes)] if summary.notes else []
     yield from (f"<p class=lacks>{_text(line)}</p>" for line in (*said, *summary.remarks))
     yield "</header>"
     tiles = [("trials ended", f"{summary.attempted:,} of {summary.planned:,}")]

@@ -42,7 +42,6 @@ from moot.protocols.arbiter.generated import (
     RunUsage,
     Trial,
 )
-from moot.protocols.arbiter.mock import MOCK_PAYLOAD
 from moot.protocols.arbiter.record import SCHEMA_VERSION, Record
 from moot.protocols.arbiter.usage import Spending
 
@@ -58,7 +57,6 @@ class TrialFacts(NamedTuple):
     Attributes:
         model: That answered; the one that was asked where no reply named any.
         error: What went wrong, in a few words; "" when nothing did.
-        was_asked: A request was sent to a model.
         tokens: That its calls used; None when no reply told it.
         cost: What they cost, in US dollars; None when no reply told it.
     """
@@ -68,7 +66,6 @@ class TrialFacts(NamedTuple):
     status: str
     error_code: str | None
     error: str
-    was_asked: bool
     tokens: int | None
     cost: float | None
 
@@ -194,7 +191,6 @@ def _embedded_by(path: Path) -> str | None:
 
 def _facts(trial: Trial, spending: Spending) -> TrialFacts:
     spending.add(trial)
-    sent = [trial.request_payload, *(call.request_payload for call in trial.calls or ())]
     usages = [one for one in (trial.usage, *(call.usage for call in trial.calls or ())) if one is not None]
     costs = [one.cost for one in usages if one.cost is not None]
     return TrialFacts(
@@ -203,7 +199,6 @@ def _facts(trial: Trial, spending: Spending) -> TrialFacts:
         status=trial.status,
         error_code=trial.error_code,
         error=trial.error.message if trial.error else "",
-        was_asked=any(one is not None and one != MOCK_PAYLOAD for one in sent),
         tokens=sum(one.total_tokens for one in usages) if usages else None,
         cost=sum(costs) if costs else None,
     )

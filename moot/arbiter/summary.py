@@ -158,7 +158,6 @@ class Summary:
     Attributes:
         state: How it stands; `settled` is a run that was to go on until something was certain, and then was.
         stop_reason: The manifest's.
-        is_made_up: No model was asked, and yet trials succeeded: a mock run.
         embedded_by: None when no reply named a model.
         planned: Trials of the plan.
         attempted: Trials that ended.
@@ -188,7 +187,6 @@ class Summary:
     seed: int | str
     personas: tuple[str, ...]
     templates: tuple[str, ...]
-    is_made_up: bool
     embedding_model: str
     embedded_by: str | None
     models: tuple[ModelFacts, ...]
@@ -244,8 +242,6 @@ def summarise(run: ReadRun, *, top: int) -> Summary:
         seed=config.run.seed,
         personas=tuple(one.persona for one in config.sampling.personas),
         templates=() if is_debate else tuple(one.protocol for one in config.sampling.protocols),
-        is_made_up="success" in {one.status for one in run.trials}
-        and not any(one.was_asked for one in run.trials),
         embedded_by=run.embedded_by,
         embedding_model=config.measurement.embedding_model,
         models=tuple(_models(run)),

@@ -17,8 +17,6 @@ MOST_TEXT: Final = 300
 
 NO_DECISION: Final = "no decision"
 
-MADE_UP: Final = "no model was asked: the answers are made up, and say nothing about any model"
-
 TRENDS: Final = {"rising": "more than", "falling": "fewer than", "flat": "as"}
 
 Line = tuple[str, str]
@@ -35,9 +33,9 @@ def lines(summary: Summary) -> Iterator[Line]:
 def _lines(summary: Summary) -> Iterator[Line]:
     yield "question", summary.question
     yield "run", about(summary)
-    if summary.is_made_up:
-        yield "by", MADE_UP
     yield "end", ended(summary)
+    if summary.notes:
+        yield "notes", summary.notes
     for remark in summary.remarks:
         yield "lacks", remark
     yield "trials", trials(summary)
@@ -84,8 +82,6 @@ def ended(summary: Summary) -> str:
         "failed": f"failed {of}",
         "unfinished": f"not over {of}: it goes on, or was killed",
     }[summary.state]
-    if summary.notes:
-        said += f": {clean(summary.notes, MOST_TEXT)}"
     if summary.state in ("resolved", "unfinished"):
         return f"{said} ({moment(summary.started_at)} UTC)"
     begun, over = moment(summary.started_at), moment(summary.completed_at)
@@ -96,8 +92,7 @@ def trials(summary: Summary) -> str:
     """Count trials by how they ended."""
     if not summary.attempted:
         return f"none of {summary.planned:,} planned"
-    model = summary.embedded_by or (None if summary.is_made_up else summary.embedding_model)
-    by = f" by {model}" if model and summary.eligible else ""
+    by = f" by {summary.embedded_by}" if summary.embedded_by else ""
     ended = f"{summary.attempted:,} of {summary.planned:,} planned: {_counts(summary.statuses)}"
     return f"{ended}; {summary.eligible:,} embedded{by}"
 

@@ -13,9 +13,6 @@ from moot.protocols.arbiter.prng import stream
 
 DIMENSIONS: Final = 4
 
-MOCK_PAYLOAD: Final = {"mock": True}
-"""What stands for a request that was sent to nobody."""
-
 _ANSWER: Final = "A mock answer of kind {}"
 _PROPOSAL: Final = "A mock proposal: open on Sundays, for a trial period."
 _CRITIQUE: Final = "A mock critique: the proposal does not say who pays."

@@ -102,7 +102,6 @@ class Answering:
             error=None if text is not None else TrialError(message="HTTP 500", code=None, retryable=True),
             error_code=None,
             raw_assistant_text=text,
-            request_payload={"model": model},
             usage=None
             if text is None
             else Usage(

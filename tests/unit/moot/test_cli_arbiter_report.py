@@ -190,10 +190,10 @@ def test_a_mock_run_is_told_as_made_up_and_one_that_asked_models_is_not(
     done("arbiter", "init", "Tea?", "--template", template, "--out", config)
     run = data("arbiter", "mock-run", config, "--out", tmp_path / "runs")["path"]
     found = data("arbiter", "report", run)
-    assert (found["is_made_up"], found["embedded_by"]) == (True, None)
-    assert "the answers are made up" in done("arbiter", "report", run)
-    assert "the answers are made up" in paged(Path(run), tmp_path / "page.html")
-    assert data("arbiter", "report", whole)["is_made_up"] is False
+    assert found["embedded_by"] is None
+    assert "notes       a mock run: no model was asked" in done("arbiter", "report", run)
+    assert "A mock run: no model was asked" in paged(Path(run), tmp_path / "page.html")
+    assert "mock" not in done("arbiter", "report", whole)
     assert "embedded by scripted/bag-of-words" in done("arbiter", "report", whole)
 
 
