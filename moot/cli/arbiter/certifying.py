@@ -111,8 +111,9 @@ def _print(certificate: Certificate) -> None:
     target = console()
     rows = table("decision", "trials", "share", "between", right=("trials", "share", "between"))
     for label, one in outcomes:
-        share = "–" if one.share is None else f"{one.share:.1%}"
-        rows.add_row(named(label), f"{one.count:,}", share, f"{one.low:.1%} and {one.high:.1%}")
+        share = "–" if one.share is None else f"{one.share * 100:.1f} %"
+        bounds = f"{one.low * 100:.1f} and {one.high * 100:.1f} %"
+        rows.add_row(named(label), f"{one.count:,}", share, bounds)
     target.print(f"{certificate.run_id}: {plural(certificate.trials, 'trial')}, alpha {certificate.alpha:g}")
     print_table(target, rows)
     target.print(_verdict(certificate), soft_wrap=True)

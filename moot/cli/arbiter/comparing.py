@@ -137,11 +137,11 @@ def _print_categories(target: Console, head: str, one: Difference) -> None:
         rows.add_row(
             named(each.category),
             *(
-                f"{count:,} ({count / trials:.1%})"
+                f"{count:,} ({count / trials * 100:.1f} %)"
                 for count, trials in zip((each.first, each.second), one.trials, strict=True)
             ),
-            f"{each.difference:+.1%}",
-            f"{each.interval.low:+.1%} to {each.interval.high:+.1%}",
+            f"{each.difference * 100 + 0.0:+.1f} points",
+            f"{each.interval.low * 100:+.1f} to {each.interval.high * 100:+.1f}",
         )
     print_table(target, rows)
     target.print()

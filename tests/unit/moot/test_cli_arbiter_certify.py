@@ -74,8 +74,8 @@ def test_certify_tells_a_person_and_takes_another_rate(tmp_path: Path) -> None:
     directory, _ = certified(tmp_path)
     told = done("arbiter", "certify", directory).splitlines()
     assert told[0] == f"{RUN_ID}: 96 trials, alpha 0.05"
-    assert told[2].split() == ["yes", "80", "83.3%", "67.1%", "and", "93.9%"]
-    assert told[4].split()[:4] == ["(no", "decision)", "0", "0.0%"]
+    assert told[2].split() == ["yes", "80", "83.3", "%", "67.1", "and", "93.9", "%"]
+    assert told[4].split()[:4] == ["(no", "decision)", "0", "0.0"]
     assert "The most frequent one is yes: certain since trial 24." in told
     strict = data("arbiter", "certify", directory, "--alpha", 0.0001)
     assert strict["alpha"] == 0.0001
@@ -116,9 +116,8 @@ def test_a_mock_run_may_end_when_its_mode_is_certain(tmp_path: Path) -> None:
     found = data("arbiter", "mock-run", path, "--out", tmp_path / "runs", "--stop", "certified")
     # Mock answers never have the form that the contract asks for.
     assert (found["stop_reason"], found["incomplete"], found["k_attempted"]) == ("completed", False, 12)
-    assert (
-        found["notes"] == "certified after 12 trials: the most frequent outcome is no decision (alpha 0.05)"
-    )
+    certain = "certified after 12 trials: the most frequent outcome is no decision (alpha 0.05)"
+    assert found["notes"].startswith(certain)
     strict = data(
         "arbiter", "mock-run", path, "--out", tmp_path / "runs", "--stop", "certified", "--alpha", 1e-6
     )
