@@ -281,3 +281,14 @@ def test_validate_reaches_the_endpoints_without_asking_any_model(config: Path, s
     assert KEY not in result.output and "sk-wrong" not in result.output
     said = complaint(1, "arbiter", "validate", config, "--endpoint", server.url)
     assert said == "moot arbiter: --endpoint, --key-env and --embeddings go with --live"
+
+
+def test_a_quickstart_asks_models_where_it_is_told_to(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    where = ("--endpoint", f"{server.url}#tiny-1", "--embeddings", "wordllama")
+    found = data("arbiter", "quickstart", "Is tea better?", "--live", "--yes", *where)
+    assert len(server.calls) == found["k_attempted"] > 0 and found["stop_reason"] == "k_max_reached"
+    said = complaint(1, "arbiter", "quickstart", "--yes", *where)
+    assert said.endswith("--endpoint, --key-env, --embeddings and --budget go with --live")

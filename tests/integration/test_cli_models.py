@@ -272,3 +272,14 @@ def test_anthropics_models_on_the_how_to_page_have_a_published_price() -> None:
     given = ModelSettings.model_validate(tomllib.loads(text)["models"]["claude"])
     assert (given.api, given.url) == ("anthropic", "https://api.anthropic.com")
     assert price_of(given, datetime(2026, 11, 1, tzinfo=UTC)) is not None
+
+
+def test_a_model_that_embeds_is_asked_for_one_embedding(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        settings = f'[models.vectors]\napi = "embeddings"\nurl = "{server.url}"\nmodel = "{server.model}"\n'
+        (tmp_path / "moot.toml").write_text(settings)
+        told = done("models", "check", "--config", tmp_path / "moot.toml")
+        assert "16 dimensions" in told and (len(server.embedded), server.calls) == (1, [])
+        server.embedding_script.append(refusal(404, "no such model"))
+        result = moot("models", "check", "--config", tmp_path / "moot.toml")
+        assert result.exit_code == 1 and "no such model" in result.output

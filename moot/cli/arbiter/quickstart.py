@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,8 @@ from moot.cli.arbiter.configuring import (
     told,
     write_config,
 )
-from moot.cli.arbiter.live import run
+from moot.cli.arbiter.endpoints import EmbeddingsOption, EndpointOption, KeyOption
+from moot.cli.arbiter.live import BudgetOption, run
 from moot.cli.arbiter.running import MOCK, RunsOption, carry_out, directory_of, mock_ports, report
 from moot.cli.errors import CheckFailed
 from moot.cli.output import write_lines
@@ -32,6 +34,7 @@ from moot.cli.place import AsJson
     "moot arbiter quickstart",
     "moot arbiter quickstart 'Should the library open on Sundays?' --profile heterogeneity",
     "moot arbiter quickstart --profile debate --config debate.json --yes --json",
+    "moot arbiter quickstart --live --budget 0.20",
     within=group,
 )
 def quickstart(
@@ -51,6 +54,10 @@ def quickstart(
     out: RunsOption = None,
     is_mock: Annotated[bool, typer.Option("--mock", help="Ask nobody, and do not offer to.")] = False,
     is_live: Annotated[bool, typer.Option("--live", help="Ask models, as moot arbiter run does.")] = False,
+    endpoint: EndpointOption = None,
+    key_env: KeyOption = None,
+    embeddings: EmbeddingsOption = None,
+    budget: BudgetOption = None,
     is_agreed: Annotated[
         bool, typer.Option("--yes", help="Ask no question: a file that is there is replaced.")
     ] = False,
@@ -62,6 +69,8 @@ def quickstart(
     """
     if is_mock and is_live:
         raise CheckFailed("--mock and --live: choose one of them")
+    if (endpoint or key_env or embeddings or budget) and not is_live and (is_mock or not _is_watched()):
+        raise CheckFailed("--endpoint, --key-env, --embeddings and --budget go with --live")
     is_forced = is_agreed or (config.is_file() and _agrees(f"{config} is there already. Replace it?"))
     if config.is_file() and not is_forced:
         raise CheckFailed(f"{config}: is there already: --yes replaces it, --config names another")
@@ -72,8 +81,20 @@ def quickstart(
         return refused("quickstart", config, judged, as_json=as_json)
     if not as_json:
         write_lines([f"{config} is valid: {told(judged)}"])
+    asked = partial(
+        run,
+        config=config,
+        out=out,
+        endpoint=endpoint,
+        key_env=key_env,
+        embeddings=embeddings,
+        budget=budget,
+        as_json=as_json,
+    )
     if is_live:
-        return run(config=config, out=out, as_json=as_json)
+        if _is_watched() and not is_agreed and not _agrees("Ask models now? It may cost money."):
+            return 0
+        return asked()
     outcome = carry_out(
         "quickstart",
         judged,
@@ -85,12 +106,14 @@ def quickstart(
     )
     code = report(judged, outcome, is_quiet=False, as_json=as_json)
     if not (is_mock or is_agreed or as_json) and _agrees("Ask models now? It may cost money."):
-        return run(config=config, out=out)
+        return asked()
     return code
 
 
 def _agrees(question: str) -> bool:
     """Ask a person; where there is none, the answer is no."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    return typer.confirm(question, err=True)
+    return _is_watched() and typer.confirm(question, err=True)
+
+
+def _is_watched() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()

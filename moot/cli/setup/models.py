@@ -186,6 +186,7 @@ async def _examine(given: ModelSettings, one: Checked) -> AsyncIterator[Diagnosi
 
 
 async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Diagnosis]:
+    from moot.bots.models.embeddings_api import embedding_of
     from moot.bots.models.prices import price_of
     from moot.bots.models.probing import PROBE_S, TRIAL, asked, find_rung
 
@@ -194,6 +195,16 @@ async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Di
     if found.state == "failure":
         return
     price = price_of(client.settings, _now())
+    if client.settings.api == "embeddings":
+        answer = await client.call(embedding_of("colour"), deadline_s=client.now_s() + PROBE_S)
+        one.account.book([answer], price)
+        yield (
+            Diagnosis("embeds", "ok", f"{len(answer.value)} dimensions")
+            if answer.outcome == "answered"
+            else _failed("embeds", answer)
+        )
+        yield _cost(one.account)
+        return
     probed = await find_rung(client, PROBE_S)
     answers = [answer for _, answer in probed.answers]
     one.account.book(answers, price)
