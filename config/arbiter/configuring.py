@@ -66,9 +66,11 @@ def resolve(config: Configuration, bank: Bank, run_id: str, name: str) -> Resolv
         name: What the file is called in a fault.
 
     Raises:
-        Faulty: A prompt or contract is not known, or its text is not the one that the file says.
+        Faulty: It contradicts itself, a prompt or contract is not known, or its text is not the one that the file says.
     """
     filling = _Filling(bank)
+    # Options may have put values in the place of a file's.
+    filling.lines += _inconsistencies(config)
     found = config.as_json()
     found["run"]["run_id"] = run_id
     for one in found["sampling"]["models"]:

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from moot.clock import Clock
     from moot.protocols.arbiter.generated import Configuration
 
-MOST_TRIALS = 100_000
-
 MOCK = "a mock run: no model was asked, answers and vectors are made up"
 """What the manifest of such a run says, whatever models its file names."""
 
@@ -59,7 +57,7 @@ RunsOption = Annotated[
 ]
 MaxTrials = Annotated[
     int | None,
-    typer.Option("--max-trials", metavar="N", min=1, max=MOST_TRIALS, help="Trials, in place of k_max."),
+    typer.Option("--max-trials", metavar="N", min=1, help="Trials, in place of k_max."),
 ]
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", metavar="N", min=1, help="Trials that are measured together.")

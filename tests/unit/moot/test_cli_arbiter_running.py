@@ -63,6 +63,8 @@ def test_options_stand_in_the_place_of_what_the_file_says(config: Path) -> None:
     assert found["k_attempted"] == 7
     assert len(read(Path(found["path"]) / "convergence_trace.jsonl")) == 3
     assert "debug/embeddings.jsonl" in found["artifacts"]
+    many = complaint(1, "arbiter", "mock-run", config, "--max-trials", 100_001)
+    assert many.endswith("execution.k_max: 100,001 trials, 100,000 are the most: lower it")
     for option in ("--max-trials", "--batch-size", "--workers"):
         assert "choose at least 1, not 0" in complaint(2, "arbiter", "mock-run", config, option, 0)
 
