@@ -13,7 +13,7 @@
 * `monitor`: all that is measured after a batch.
 * `certifying`: what is certain of its labels after each.
 * `comparable`, `comparing`: whether two runs differ.
-* `reading`, `summary`, `telling`, `page`: a run's folder, what it found, in words, and as one page of HTML.
+* `reading`, `summary` (by `summarising`), `telling`, `page`: a run's folder, what it found, in words, and as a page.
 * `pictures`: what a run looks like; `drawing` makes SVG and words of it, `projection` puts answers on a plane.
 * `verify`: judges a run that anybody made.
 """

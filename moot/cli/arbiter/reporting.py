@@ -58,7 +58,7 @@ def report(
     from rich.text import Text
 
     from moot.arbiter.reading import read_run
-    from moot.arbiter.summary import summarise
+    from moot.arbiter.summarising import summarise
     from moot.arbiter.telling import lines
     from moot.config.arbiter.reading import Faulty
 
