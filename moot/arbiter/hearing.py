@@ -114,16 +114,21 @@ class Hearing:
                 return
 
     def _post(self, body: Told) -> bool:
-        """Post one message; return whether there is any use in the next."""
+        """Post one message; return whether there is any use in the next.
+
+        Where more is to be told already, its receipt is not waited for: what comes later says whether it was taken.
+        """
+        is_last = self._told.empty() or isinstance(body, ExperimentEnded)
+        wait_s = 0.0 if not is_last else AWAY_S if self._is_away else RECEIPT_S
         try:
-            receipt = posted(self._path, body, self._by, AWAY_S if self._is_away else RECEIPT_S)
+            receipt = posted(self._path, body, self._by, wait_s)
         except ChannelError as fault:
             self._say(f"the society hears no more of this run: {fault}")
             return False
         if receipt is None:
-            if not self._is_away:
+            if not self._is_away and (is_last or holder(self._path.parent) is None):
                 self._say(f"the society in {self._path.parent} is away: what this run tells waits for it")
-            self._is_away = True
+                self._is_away = True
             return True
         if receipt["status"] == "refused":
             self._say(f"the society hears no more of this run: {receipt.get('why', 'it refuses it')}")
