@@ -31,6 +31,7 @@ FOLDS: Final[Mapping[str, Handler]] = {
     "RUN_TERMINATED": fold_runs.ended,
     "THRESHOLDS_ADJUSTED": fold_lessons.thresholds,
     "HYPOTHESIS": fold_strategies.hypothesis,
+    "REBUTTAL": fold_strategies.hypothesis,
     "REVISED_HYPOTHESIS": fold_strategies.hypothesis,
     "OVERRIDE": fold_strategies.hypothesis,
     "BACKTEST_RESULT": fold_strategies.backtest,

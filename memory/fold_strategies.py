@@ -11,7 +11,13 @@ from moot.memory.shelves import HYPOTHESES, METRICS, STRATEGIES, Context, Put
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.frozen import freeze_object
 from moot.protocols.kernel.people import Override
-from moot.protocols.research.messages import BacktestResult, Hypothesis, RevisedHypothesis, StrategyMoved
+from moot.protocols.research.messages import (
+    BacktestResult,
+    Hypothesis,
+    Rebuttal,
+    RevisedHypothesis,
+    StrategyMoved,
+)
 from moot.protocols.trading.messages import MetricsRecorded
 from moot.protocols.trading.moves import may_move
 
@@ -29,9 +35,9 @@ def hypothesis(env: Envelope, context: Context) -> Iterator[Put]:
             HypothesisNote(key=key, seq=env.seq, at=env.sent_at, lineage_id=lineage, strategy=strategy),
         )
         return
-    if isinstance(body, RevisedHypothesis):
+    if isinstance(body, Rebuttal | RevisedHypothesis):
         note = context.latest(HYPOTHESES, body.hypothesis_id)
-        if note is not None:
+        if note is not None and body.strategy is not None:
             yield Put(HYPOTHESES, replace(note, seq=env.seq, at=env.sent_at, strategy=body.strategy))
     elif isinstance(body, Override):
         note = context.latest(HYPOTHESES, body.case_id)

@@ -12,6 +12,7 @@ from moot.protocols.escalation.case import EscalationState
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.research.debate import DebateState
+from moot.simulation.arguing import Arguing
 from moot.simulation.desk import DeskSummary
 
 
@@ -19,9 +20,10 @@ from moot.simulation.desk import DeskSummary
 class SimulationSummary:
     """Figures of a simulation; `wall_s` is the only one that differs between two runs of a seed.
 
-    Those of System B are in `desk`, ended runs of the Arena by terminal state in `runs`; `escalation_endings` tells by
-    trigger how escalations ended, `open` included; `silences` why minds of one's own gave no answer; `calls` what was
-    booked for models and what may be, in micro-USD, tokens and calls; empty where no model has a seat.
+    Those of System B are in `desk`, how System A argued is in `arguing`, ended runs of the Arena are in `runs` by
+    terminal state; `escalation_endings` tells by trigger how escalations ended, `open` included; `silences` why minds
+    of one's own gave no answer; `calls` what was booked for models and what may be, in micro-USD, tokens and calls,
+    empty where no model has a seat.
     """
 
     days: float = 0.0
@@ -54,6 +56,7 @@ class SimulationSummary:
     wall_s: float = 0.0
     out: str | None = None
     desk: DeskSummary = field(default_factory=DeskSummary)
+    arguing: Arguing = field(default_factory=Arguing)
     calls: dict[str, Any] = field(default_factory=dict)
 
     def take(self, env: Envelope, fx: Effects) -> None:
@@ -61,6 +64,7 @@ class SimulationSummary:
         self.messages += 1
         self.head_hash = env.hash
         self.desk.take(env, fx)
+        self.arguing.take(env, fx)
         count_silence(env, self.silences)
         body = env.body
         kind = body.type
@@ -118,7 +122,7 @@ class SimulationSummary:
         plain["escalation_endings"] = {
             code: _sorted(+endings) for code, endings in sorted(self.escalation_endings.items())
         }
-        plain["desk"] = self.desk.as_json()
+        plain["desk"], plain["arguing"] = self.desk.as_json(), self.arguing.as_json()
         return plain
 
 

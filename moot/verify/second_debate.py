@@ -105,6 +105,8 @@ class Debate:
             return Breach("1.4", f"round {body.round} after {self._rounds} assessments")
         if body.type == "CONCEDE":
             self._is_conceded = True
+        elif body.strategy is not None:
+            self._is_assessed = False
         return None
 
     def _extend(self, event: Event, body: Any) -> Breach | None:

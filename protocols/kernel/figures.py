@@ -66,10 +66,10 @@ class OneOf:
 
 @dataclass(slots=True)
 class Fields:
-    """Some fields of an object within the answer are held to figures; its others are free.
+    """Some fields of an object within the answer, or entries of a mapping in it, are held to figures; others are free.
 
     Attributes:
-        figures: They, by field.
+        figures: They, by field or key.
         rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
     """
 
@@ -124,7 +124,7 @@ def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
     Raises:
         Violation: A field does not.
     """
-    said = body.__dict__
+    said = body if isinstance(body, Mapping) else body.__dict__
     for name, figure in figures.items():
         if name not in said:
             continue
@@ -132,5 +132,5 @@ def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
         if isinstance(figure, Fields):
             check(given, figure.figures, figure.rule or rule, f"{within}{name}.")
         elif why := figure.why_not(given):
-            alias = type(body).model_fields[name].serialization_alias
+            alias = None if said is body else type(body).model_fields[name].serialization_alias
             raise Violation(figure.rule or rule, why, field=within + (alias or name))

@@ -17,7 +17,7 @@ from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import REFEREE, Seat
 from moot.protocols.kernel.steps import ENDED, STOP, Missed, Move, Step, ends, passes
 from moot.protocols.kernel.times import minutes
-from moot.protocols.research import debate, debate_duties
+from moot.protocols.research import debate, debate_duties, recorded
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate_table import AFTER_REVISE, BUDGETED, REVISED, REVISION_WITHIN, Phase
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
@@ -58,7 +58,10 @@ def _round(n: int, rebutting: Phase, assessing: Phase, within: int) -> dict[str,
             EXPLORER,
             ARENA,
             within,
-            {m.Rebuttal: Move((assessing,), passes), m.Concede: Move((Phase.JUDGING,), debate.conceded)},
+            {
+                m.Rebuttal: Move((assessing,), debate.answered),
+                m.Concede: Move((Phase.JUDGING,), debate.conceded),
+            },
             _EXCHANGE_OVER,
             figures=debate_duties.round_is(n),
         ),
@@ -172,6 +175,8 @@ STEPS: Final[Mapping[str, Step]] = {
         20,
         {m.CausalRecord: Move((ENDED,), debate.recorded)},
         Missed("R-D10", "void", Move((ENDED,), debate.unrecorded)),
+        rule="R-D13",
+        figures=recorded.record_of,
     ),
     "reflection": _step(
         Phase.REFLECTING,
@@ -180,6 +185,8 @@ STEPS: Final[Mapping[str, Step]] = {
         20,
         {m.Reflection: Move((ENDED,), debate.reflected)},
         Missed("R-D10", "void", Move((ENDED,), ends("rejected"))),
+        rule="R-D13",
+        figures=recorded.record_of,
         name=debate_duties.again("reflection"),
     ),
 }

@@ -315,8 +315,9 @@ def principles_from(
 
 
 def _statement(pattern: Pattern) -> str:
-    archetype, code, regime = (label.replace("_", " ").strip() for label in pattern[:3])
-    return f"{archetype.capitalize()} strategies fail by {code} in {regime} markets"
+    archetype, code = (label.replace("_", " ").strip() for label in pattern[:2])
+    market = pattern[2].replace("_", " and ")
+    return f"{archetype.capitalize()} strategies fail by {code} while the market is {market}"
 
 
 def _failed_as(record: Lesson) -> tuple[str, str, str] | None:

@@ -10,7 +10,7 @@ from typing import Final
 
 WORDING: Final[Mapping[str, str]] = {
     "CYCLE_TRIGGER": "starts the {mode} cycle {cycle_id}[ of {nominal_at|when}]"
-    "[, towards {context.priority_direction}]",
+    "[; direction: {context.priority_direction}]",
     "CYCLE_DEFERRED": "defers the {schedule} cycle of {nominal_at|when}: {reason}",
     "CYCLE_SKIPPED": "skips the {schedule} cycle of {nominal_at|when}: {reason}",
     "RESEARCH_NOTE": "notes {title}[: {findings}]",

@@ -22,8 +22,8 @@ WORDING: Final[Mapping[str, str]] = {
     "[, liquidity {liquidity_concern|either:a concern,fine}][, slippage about {estimated_slippage_bps} bp]",
     "DEPLOY_DECISION": "decides on {deployment_id}: {decision|words} (row {row})"
     "[, at most {parameters.position_limit|percent} a position][, {parameters.order_type} orders][: {feedback}]",
-    "DEPLOY_NOTICE": "gives notice to {action|words} {strategy_id}[ ({from} to {to})]"
-    "[ for {validation_period_days|count:day}][: {reason}]",
+    "DEPLOY_NOTICE": "gives notice ({action|words}): {strategy_id} is in {to} from now on"
+    "[, for {validation_period_days|count:day} at least][. {reason}]",
     "PROMOTION_PROPOSAL": "proposes to promote {strategy_id} after {days|count:day} on paper"
     "[: Sharpe {paper_trading_metrics.sharpe} over {paper_trading_metrics.n|count:session}]"
     "[, drawdown {paper_trading_metrics.max_drawdown|percent}]",

@@ -51,8 +51,8 @@ def assess(table: Table, round: Any = 1, confidence: float = 0.6, **over: Any) -
     return table.say(CRITIC, bodies.assessment(round, confidence, **over))
 
 
-def rebut(table: Table, round: int = 2) -> Envelope:
-    return table.say(EXPLORER, bodies.rebuttal(round))
+def rebut(table: Table, round: int = 2, **over: Any) -> Envelope:
+    return table.say(EXPLORER, bodies.rebuttal(round, **over))
 
 
 def concede(table: Table, round: Any = 2) -> Envelope:

@@ -22,6 +22,7 @@ from moot.protocols.research.messages import (
     Principle,
     PrincipleSynthesis,
     ProposedChange,
+    Rebuttal,
     Reflection,
     ResearchNote,
     RevisedHypothesis,
@@ -74,6 +75,12 @@ class Log:
     def revised(self, hypothesis_id: str, strategy: Strategy) -> Envelope:
         body = RevisedHypothesis(
             hypothesis_id=hypothesis_id, statement="", rationale="", strategy=strategy, addressed=()
+        )
+        return self.post(EXPLORER, body)
+
+    def rebuttal(self, hypothesis_id: str, strategy: Strategy | None) -> Envelope:
+        body = Rebuttal(
+            hypothesis_id=hypothesis_id, round=2, responses=(), modifications=(), strategy=strategy
         )
         return self.post(EXPLORER, body)
 

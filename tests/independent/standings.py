@@ -55,7 +55,7 @@ class Standings:
     def take(self, said: Said) -> None:
         """Take in a message."""
         body = said.body
-        if said.kind in ("HYPOTHESIS", "REVISED_HYPOTHESIS"):
+        if said.kind in ("HYPOTHESIS", "REBUTTAL", "REVISED_HYPOTHESIS") and body.get("strategy") is not None:
             self.symbols[said.case] = len(body["strategy"]["symbols"])
         elif said.kind == "BACKTEST_RESULT":
             self.backtests[said.case] = body["metrics"]

@@ -48,6 +48,7 @@ class Temper:
         relief: Share of an excess that a fully convincing answer takes away.
         unanswered: Factor on an excess that the Explorer passed over.
         flaw: What a fatal flaw adds to the burden.
+        owned: What it adds that the book holds a strategy already.
         centre: Burden at which the Critic is of two minds.
         reject_from: Burden from which on the rating is REJECT.
         sureness: Distance of the burden from the centre at which confidence has covered 63 % of its way.
@@ -64,6 +65,7 @@ class Temper:
         hopeless: Mean strength of the answers below which the Explorer gives a lost case up.
         worthless: Strength of the evidence below which it does so.
         repairs: Strategies that the Explorer tries for a repair in a rebuttal.
+        worth_changing: Least gain in contested scores for which the Explorer changes a strategy under debate.
         revisions: Strategies that it tries for a revised hypothesis.
         keeps: Share of the train Sharpe that a repair must keep.
     """
@@ -106,14 +108,15 @@ class Temper:
     relief: float = 0.6
     unanswered: float = 1.15
     flaw: float = 0.07
+    owned: float = 0.1
     centre: float = 0.06
     reject_from: float = 0.13
     sureness: float = 0.14
     robust: float = 0.08
 
-    alpha_share: float = 0.7
-    alpha_even: float = 0.7
-    alpha_width: float = 0.12
+    alpha_share: float = 0.85
+    alpha_even: float = 0.73
+    alpha_width: float = 0.13
     risk_even: float = -0.03
     risk_width: float = 0.12
     rating_shift: float = 0.03
@@ -122,7 +125,8 @@ class Temper:
     overrule: float = 0.2
     hopeless: float = 0.3
     worthless: float = 0.45
-    repairs: int = 4
+    repairs: int = 5
+    worth_changing: float = 0.05
     revisions: int = 8
     keeps: float = 0.6
 

@@ -85,24 +85,31 @@ class Debate:
 
     @property
     def strategy(self) -> Strategy | None:
-        """Return the strategy as it stands, after a revision the revised one."""
-        texts = [e.body for e in self.envelopes if isinstance(e.body, Hypothesis | RevisedHypothesis)]
-        return texts[-1].strategy if texts else None
+        """Return the strategy as it stands, after a revision or a change in a rebuttal the new one."""
+        return next((found for env in reversed(self.envelopes) if (found := _put_forward(env.body))), None)
 
     @property
     def first_strategy(self) -> Strategy | None:
-        """Return the strategy as it was before a revision."""
+        """Return the strategy as the debate began."""
         return self.hypothesis.strategy if self.hypothesis is not None else None
 
     @property
     def assessment(self) -> RiskAssessment | None:
-        """Return the last assessment of the text as it stands; none counts after a revision but its own."""
+        """Return the last assessment of the strategy as it stands; none of an earlier one counts."""
         for env in reversed(self.envelopes):
             if isinstance(env.body, RiskAssessment):
                 return env.body
-            if isinstance(env.body, RevisedHypothesis | Hypothesis):
+            if _put_forward(env.body) is not None:
                 return None
         return None
+
+    @property
+    def change(self) -> tuple[Strategy, Strategy] | None:
+        """Return the strategy before and after a rebuttal that changed it, until that is assessed."""
+        found = [(env.body, one) for env in self.envelopes if (one := _put_forward(env.body)) is not None]
+        if len(found) < 2 or not isinstance(found[-1][0], Rebuttal) or self.assessment is not None:
+            return None
+        return found[-2][1], found[-1][1]
 
     @property
     def rebuttal(self) -> Rebuttal | None:
@@ -149,3 +156,10 @@ class Debate:
     def silences(self) -> int:
         """Count the deadlines that were ruled missed."""
         return sum(1 for ruling in self.all(Ruling) if ruling.reason == "timeout")
+
+
+def _put_forward(body: Message) -> Strategy | None:
+    """Return the strategy that a message puts forward, or leaves changed."""
+    if isinstance(body, Hypothesis | RevisedHypothesis | Rebuttal):
+        return body.strategy
+    return None

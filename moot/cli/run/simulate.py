@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -44,6 +45,7 @@ from moot.cli.replaying import ReplayOption, ThenOption, compare, recording_of, 
 from moot.cli.run.up import Prices
 from moot.cli.setup.config import ConfigFile, settings
 from moot.place import LOG_NAME
+from moot.simulation.arguing import CORRELATED, Moved
 from moot.simulation.durations import DEFAULT_START, check_days, first_instant
 
 if TYPE_CHECKING:
@@ -280,11 +282,32 @@ def _research(s: SimulationSummary) -> Iterator[Line]:
         debates.append(f"{s.early_ends} ended early by a clear signal")
     yield "cycles", s.cycles, ""
     yield "debates", s.debates, ", ".join(debates)
-    yield "revisions", s.revisions, ""
-    yield "extensions", s.extensions, ""
+    yield from _exchanges(s)
     yield "concessions", s.concessions, ""
     yield "principles", s.principles, ""
     yield "backtests", s.backtests_passed + s.backtests_failed, _backtests(s)
+
+
+def _exchanges(s: SimulationSummary) -> Iterator[Line]:
+    """Show whether what is said moves anything, and how much of one kind is proposed."""
+    said = s.arguing
+    weeks = (f"{_counts(n)} (week of {week})" for week, n in sorted(said.proposed.items()))
+    yield "proposals", sum(n.total() for n in said.proposed.values()), "; ".join(weeks)
+    changed, unchanged = said.with_change, said.without_change
+    about = [f"{changed.total()} with a change: {_scores(changed)}"] if changed else []
+    about += [f"{unchanged.total()} without: {_scores(unchanged)}"] if unchanged else []
+    yield "rebuttals", changed.total() + unchanged.total(), "; ".join(about)
+    yield "extensions", s.extensions, _counts(said.after_extension) if said.after_extension else ""
+    yield "revisions", s.revisions, ""
+    if said.correlations:
+        middle = f"median {said.median_correlation:.2f}"
+        alike = f"correlation with what is approved: {middle}, {said.correlated} above {CORRELATED:.2f}"
+        yield "approvals", len(said.correlations), alike
+
+
+def _scores(moved: Counter[Moved]) -> str:
+    words = {"lower": "lowered", "higher": "raised", "unmoved": "left as they were"}
+    return "scores " + ", ".join(f"{words[how]} {n}×" for how, n in sorted(moved.items()))
 
 
 def _desk(desk: DeskSummary, encoding: str | None) -> Iterator[Line]:

@@ -86,7 +86,11 @@ class RebuttalPoint(Part):
 
 
 class Rebuttal(Message):
-    """Answer an assessment point by point. Explorer, #a-arena (spec 1.1, 1.3)."""
+    """Answer an assessment point by point. Explorer, #a-arena (spec 1.1, 1.3).
+
+    `strategy` is given when `modifications` are made at once: it is what is debated from here on, and no assessment of
+    it stands yet (R-D10). Left out, the strategy stays as it was.
+    """
 
     case_field: ClassVar[str] = "hypothesis_id"
     type: Literal["REBUTTAL"] = "REBUTTAL"
@@ -94,6 +98,7 @@ class Rebuttal(Message):
     round: AnswerRound
     responses: Several[RebuttalPoint]
     modifications: Several[Text]
+    strategy: Strategy | None = None
 
 
 class Concede(Message):

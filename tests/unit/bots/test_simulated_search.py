@@ -5,7 +5,7 @@ import pytest
 
 from moot.bots.minds.simulated.debate.casefile import Pool, measure, neighbourhood, open_file
 from moot.bots.minds.simulated.debate.criteria import CRITERIA
-from moot.bots.minds.simulated.debate.lessons import Trial, against, failing, figures_of, near_miss, trials
+from moot.bots.minds.simulated.debate.lessons import Trial, against, failing, near_miss, trials
 from moot.bots.minds.simulated.debate.points import point
 from moot.bots.minds.simulated.debate.repair import changes, repair
 from moot.bots.minds.simulated.debate.search import Plan, candidates
@@ -16,6 +16,7 @@ from moot.bots.tools.risk import assess
 from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate, validate
 from moot.memory.evidence import InMemoryEvidence
 from moot.memory.records import Experience, PrincipleRecord
+from moot.protocols.research.recorded import figures_of
 from tests.doubles.copying import replace
 
 NOW = datetime(2026, 3, 2, 10, tzinfo=UTC)

@@ -85,7 +85,7 @@ def test_good_answers_relieve_missing_ones_burden_and_none_at_all_changes_nothin
 
 
 def test_firm_ground_moves_both_sides_the_right_way():
-    firm, soft = Neighbourhood(5, 5, 0.8), Neighbourhood(5, 0, -0.8)
+    firm, soft = Neighbourhood(9, 9, 0.8, 0.85), Neighbourhood(9, 0, -0.8, 0.85)
     said = {**FINE, "overfitting": 0.72}
     assert stand(said, ground=firm).burden < stand(said).burden < stand(said, ground=soft).burden
     plain = alpha_argument(0.6, None, DEFAULT)

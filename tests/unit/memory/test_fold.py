@@ -190,10 +190,11 @@ def test_an_id_named_twice_in_one_verdict_counts_as_first_named() -> None:
 # -------------------------------------------------------------- strategies
 
 
-def test_a_candidate_carries_what_its_debate_said() -> None:
+@pytest.mark.parametrize("how", ["revised", "rebuttal"])
+def test_a_candidate_carries_what_its_debate_said(how: str) -> None:
     log = Log()
     log.hypothesis("hyp_1", "lin_1", MOMENTUM)
-    log.revised("hyp_1", REVERSION)
+    getattr(log, how)("hyp_1", REVERSION)
     log.backtest("hyp_1", sharpe=0.75)
     env = log.moved("strat_1", "candidates", hypothesis_id="hyp_1", reason="it passed")
     (strategy,) = folded(log).read().strategies(stage="candidates")
@@ -439,6 +440,7 @@ def test_every_row_of_the_table_writes_something_in_a_full_week() -> None:
     log = a_week()
     log.override("hyp_1", "o")
     log.metrics("2026-02-23", "s")
+    log.rebuttal("hyp_1", REVERSION)
     for env in log.envelopes:
         if store.apply(env, True):
             writing.add(env.body.type)

@@ -671,6 +671,75 @@ def test_after_a_revision_without_its_assessment_approve_is_illegal():
     rejected(table, case_id, "no_assessment", "R-D10")
 
 
+@pytest.mark.parametrize("round", [2, 3])
+def test_a_change_in_a_rebuttal_is_what_is_debated_from_there_on(round):
+    table, case_id = reach(Phase.REBUTTING_2 if round == 2 else Phase.REBUTTING_3)
+    before, changed = debate(table, case_id).strategy, bodies.strategy(params={"fast": 33, "slow": 60})
+    assert before != changed
+    rebut(table, round, modifications=("faster",), strategy=changed)
+    assert debate(table, case_id).strategy == changed
+    assess(table, round)
+    judge(table)
+    backtest(table)
+    assert beside(table, move(table, strategy=before)).field == "strategy"
+    move(table, strategy=changed)
+    assert debate(table, case_id).phase == Phase.RECORDING
+
+
+def test_after_a_change_without_its_assessment_approve_is_illegal():
+    table, case_id = reach(Phase.REBUTTING_2)
+    rebut(table, modifications=("faster",), strategy=bodies.strategy(params={"fast": 33, "slow": 60}))
+    table.wait(minutes=31)
+    assert debate(table, case_id).phase == Phase.JUDGING
+    judge(table)
+    rejected(table, case_id, "no_assessment", "R-D10")
+
+
+def test_a_flaw_of_the_strategy_as_it_was_does_not_stand_after_a_change():
+    table, case_id = opened()
+    assess(table, fatal_flaws=("it loses",))
+    rebut(table, modifications=("faster",), strategy=bodies.strategy(params={"fast": 33, "slow": 60}))
+    assess(table, 2)
+    judge(table)
+    assert debate(table, case_id).phase == Phase.BACKTESTING
+
+
+TOLD = {
+    "alpha": 0.99,
+    "risk": 0.99,
+    "confidence": 0.99,
+    "revised": 1,
+    "extended": 1,
+    "param.fast": 999,
+    "symbol.sp500": 7,
+    "score.tail_risk": 0.99,
+    "test_sharpe": 9.9,
+    "test_drawdown": 0.99,
+    "test_trades": 999,
+}
+"""Figures that the log determines, each with a value that it does not say."""
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_r_d13_a_record_tells_no_other_figure_than_the_log(name):
+    table, case_id = reach(Phase.RECORDING)
+    env = record(table, metrics={name: TOLD[name]})
+    rule = "R-D15" if name.startswith("test_") else "R-D13"
+    assert (beside(table, env).rule, beside(table, env).field) == (rule, f"record.metrics.{name}")
+    assert debate(table, case_id).phase == Phase.RECORDING
+    record(table, metrics={"my_own": TOLD[name]})
+    assert outcome(table, case_id) == "approved"
+
+
+def test_r_d13_a_brief_says_what_a_record_must_say():
+    table, case_id = reach(Phase.RECORDING)
+    (owed,) = debate(table, case_id).owed
+    said = table.docket.rules.types["debate"].brief(debate(table, case_id), owed, table.docket.context)
+    assert TOLD.keys() <= said["record"]["metrics"].keys()
+    record(table, metrics=said["record"]["metrics"])
+    assert outcome(table, case_id) == "approved"
+
+
 def test_with_the_first_assessment_alone_approve_is_legal():
     table, case_id = reach(Phase.ASSESSING_2)
     table.wait(minutes=31)

@@ -145,6 +145,7 @@ LIVED = (
     "4.3-both-approve",
     "5.1-the-admin-answers-that-trading-resumes",
     "5.3-silence-leads-to-the-conservative-action",
+    "6-a-silent-planner-ends-the-run",
     "6.1-agree-and-withdraw",
     "9.3-an-endless-revise-cycle-ends-at-the-cap",
     "9.4-an-optional-notebook-that-is-silent-degrades-the-run",

@@ -116,7 +116,8 @@ BODIES: dict[str, dict[str, Any]] = {
         "hypothesis_id": "hyp_20260223_1030",
         "round": 2,
         "responses": [{"critique_point": "gap", "response": "small", "evidence": "0.1"}],
-        "modifications": [],
+        "modifications": ["slower"],
+        "strategy": STRATEGY,
     },
     "CONCEDE": {"hypothesis_id": "hyp_20260223_1030", "round": 3, "reason": "the gap is real"},
     "EXTEND_DEBATE": {
@@ -387,7 +388,7 @@ MAY_BE_LEFT_OUT = {
     "CYCLE_TRIGGER": {"cycle_id"},
     "HYPOTHESIS": {"hypothesis_id", "cycle_id", "lineage_id", "round", "parent_strategy_id", "regime"},
     "RISK_ASSESSMENT": {"hypothesis_id"},
-    "REBUTTAL": {"hypothesis_id"},
+    "REBUTTAL": {"hypothesis_id", "strategy"},
     "CONCEDE": {"hypothesis_id"},
     "EXTEND_DEBATE": {"hypothesis_id"},
     "VERDICT": {"hypothesis_id"},

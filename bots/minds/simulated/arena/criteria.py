@@ -30,8 +30,8 @@ CRITERIA: Final = (
     _criterion(
         "Goal",
         "the draft does not say what is different once this is done",
-        "After this, {task} holds and anybody can see that it does.",
-        "The change is finished when {task} is true on the log alone.",
+        "One thing is to be different: {task}. A week of the log must show it to somebody who was not told.",
+        "{task}: done when two societies with the same seed, one with the change, differ in that and in little else.",
     ),
     _criterion(
         "Steps",

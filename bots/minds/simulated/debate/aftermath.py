@@ -8,7 +8,6 @@ from typing import Final, Literal
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate.criteria import spoken
 from moot.bots.minds.simulated.debate.judgement import weigh
-from moot.bots.minds.simulated.debate.lessons import figures_of
 from moot.bots.minds.simulated.debate.points import objection
 from moot.bots.minds.simulated.debate.specs import part_of
 from moot.bots.minds.simulated.phrases import Phrases
@@ -90,7 +89,7 @@ def move(turn: Turn) -> Reply | None:
             strategy_id=strategy_id(turn.case_id),
             from_=None,
             to="candidates",
-            reason=sentence(turn.voice.say(PHRASES["moved"], **_test_facts(result))),
+            reason=sentence(turn.voice.say(PHRASES["staged"], **_test_facts(result))),
             strategy=part_of(spec),
         )
     )
@@ -109,15 +108,10 @@ def record(turn: Turn) -> Reply:
     facts = _facts(turn)
     if result is not None:
         facts |= _test_facts(result) | {"code": spoken(code or "passed")}
-    figures = _figures(turn)
-    if result is not None:
-        figures |= {
-            "test_sharpe": result.metrics.sharpe,
-            "test_drawdown": result.metrics.max_drawdown,
-            "test_trades": result.metrics.total_trades,
-        }
     text = turn.voice.say(PHRASES["success"] if passed else PHRASES["failure"], **facts)
-    return Reply(CausalRecord(record=_entry(turn, "success" if passed else "failure", code, text, figures)))
+    return Reply(
+        CausalRecord(record=_entry(turn, "success" if passed else "failure", code, text, _figures(turn)))
+    )
 
 
 def reflect(turn: Turn) -> Reply:
@@ -176,23 +170,11 @@ def _entry(
 
 
 def _figures(turn: Turn) -> dict[str, float]:
-    """Gather the figures of a record: the strategy itself, its scores, how the arguments stood."""
-    transcript, file = turn.transcript, turn.file
-    figures: dict[str, float] = {
-        "revised": int(transcript.is_revised or transcript.request is not None),
-        "extended": int(transcript.is_extended),
-    }
-    if turn.spec is not None:
-        figures |= figures_of(turn.spec)
-    verdict = transcript.verdict
-    if verdict is not None:
-        figures |= {"alpha": verdict.alpha_argument_score, "risk": verdict.risk_argument_score}
-        figures["confidence"] = verdict.confidence
-    if file is not None:
-        figures |= {"train_sharpe": file.train["sharpe"], "validation_sharpe": file.validation["sharpe"]}
-    assessment = transcript.assessment
-    if assessment is not None:
-        figures |= {f"score.{name}": value for name, value in assessment.scores.model_dump().items()}
+    """Gather the figures of a record: what the log determines, and how the strategy fared where seats may look."""
+    figures: dict[str, float] = dict(turn.view.brief["record"]["metrics"])
+    if turn.file is not None:
+        figures["train_sharpe"] = turn.file.train["sharpe"]
+        figures["validation_sharpe"] = turn.file.validation["sharpe"]
     return figures
 
 

@@ -21,7 +21,13 @@ from moot.bots.tools.universe import Universe
 from moot.protocols.research.debate_table import PASS_TRADES
 
 CACHED_FILES: Final = 32
-NEIGHBOURS: Final = 5
+NEIGHBOURS: Final = 9
+
+LUCK: Final = 0.2
+"""Share of its Sharpe ratio that a strategy loses among its relatives by luck alone: it was chosen, they were not."""
+
+FRAGILE: Final = 0.3
+"""Share from which on the Critic passes nothing without a condition: a red line."""
 
 EVIDENCE_TO_TEST: Final = 4
 """Train and validation are four times as long as the test (R-D15)."""
@@ -137,16 +143,30 @@ class Neighbourhood:
         count: Relatives tried.
         positive: Those with a positive Sharpe ratio.
         median_sharpe: Their median one.
+        own_sharpe: That of the strategy itself.
     """
 
     count: int
     positive: int
     median_sharpe: float
+    own_sharpe: float
 
     @property
     def share(self) -> float:
         """Return the share of relatives that earned something."""
         return self.positive / self.count
+
+    @property
+    def sensitivity(self) -> float:
+        """Return the share of its Sharpe ratio that is lost among the relatives, in [0, 1]; 1 for one that loses."""
+        if self.own_sharpe <= 0.0:
+            return 1.0
+        return published(min(max(1.0 - self.median_sharpe / self.own_sharpe, 0.0), 1.0))
+
+    @property
+    def firmness(self) -> float:
+        """Return what the check says, in [-1, 1]: 1 when nothing is lost, 0 at `LUCK`, -1 from twice that on."""
+        return published(max(1.0 - self.sensitivity / LUCK, -1.0))
 
 
 def open_file(spec: StrategySpec, universe: Universe, pool: Pool) -> CaseFile:
@@ -234,4 +254,5 @@ def neighbourhood(spec: StrategySpec, universe: Universe) -> Neighbourhood:
     span = splits(universe).validation
     relatives = [mutate(spec, rng) for _ in range(NEIGHBOURS)]
     found = sorted(backtest(one, universe, span).metrics["sharpe"] for one in relatives)
-    return Neighbourhood(NEIGHBOURS, sum(one > 0.0 for one in found), found[NEIGHBOURS // 2])
+    own = backtest(spec, universe, span).metrics["sharpe"]
+    return Neighbourhood(NEIGHBOURS, sum(one > 0.0 for one in found), found[NEIGHBOURS // 2], own)

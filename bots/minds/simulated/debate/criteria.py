@@ -45,6 +45,14 @@ CODES: Final = {
 }
 """How a sentence names any other reason to fail."""
 
+REGIMES: Final = {
+    "calm_up": "calm, rising",
+    "calm_down": "calm, falling",
+    "volatile_up": "volatile, rising",
+    "volatile_down": "volatile, falling",
+}
+"""How a sentence names a market."""
+
 _STEMS: Final = {
     "tail_risk": r"tail|drawdown|crash|bad days",
     "overfitting": r"overfit|over fit|curve fit|out of sample",
@@ -92,7 +100,7 @@ def speaks_against(text: str) -> bool:
 
 def spoken(name: str) -> str:
     """Turn an identifier into words: a score or a code by its name, `mean_reversion` into "mean reversion"."""
-    return NAMES.get(name) or CODES.get(name) or name.replace("_", " ")
+    return NAMES.get(name) or CODES.get(name) or REGIMES.get(name) or name.replace("_", " ")
 
 
 def listed(items: Iterable[str], last: str = "and") -> str:

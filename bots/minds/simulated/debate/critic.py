@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Literal
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate.casefile import CaseFile, Neighbourhood, neighbourhood
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, spoken
 from moot.bots.minds.simulated.debate.points import WEAK, grounds, objection
-from moot.bots.minds.simulated.debate.rebuttal import flaw_facts
-from moot.bots.minds.simulated.debate.weighing import Stance, excesses, flaws_of, relieved, stance
+from moot.bots.minds.simulated.debate.rebuttal import flaw_facts, ground_facts
+from moot.bots.minds.simulated.debate.weighing import Stance, excesses, flaws_of, red_lines, relieved, stance
 from moot.bots.minds.simulated.phrases import Phrases, Variants
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, sentence, two
-from moot.protocols.research.messages import RiskAssessment, RiskScores, ThresholdsAdjusted
+from moot.protocols.research.messages import RiskAssessment, RiskScores, Strategy, ThresholdsAdjusted
 from moot.protocols.research.seats import CRITIC
 
 PHRASES: Final = Phrases("debate/critic")
+
+RED: Final[Mapping[str, str]] = {"owned": "correlation_risk", "sensitive": "overfitting"}
+"""The criterion by which a red line's condition is told."""
 
 Round = Literal[1, 2, 3, "revision"]
 
@@ -36,7 +39,8 @@ def assess(turn: Turn) -> Reply:
     ground = neighbourhood(file.spec, turn.universe) if number == 3 else None
     excess = relieved(excesses(file.scores, turn.thresholds, attention, turn.temper), answers, turn.temper)
     codes = flaws_of(file)
-    found = stance(excess, len(codes), turn.temper, ground)
+    red = red_lines(file, ground)
+    found = stance(excess, len(codes), turn.temper, ground, red)
     limits = {name: turn.limit(name, attention) for name in CRITERIA}
     return Reply(
         RiskAssessment(
@@ -44,21 +48,24 @@ def assess(turn: Turn) -> Reply:
             risk_rating=found.rating,
             confidence=found.confidence,
             scores=RiskScores(**file.scores),
-            conditions=_conditions(turn, found, limits),
+            conditions=_conditions(turn, found, limits, red),
             fatal_flaws=tuple(
                 sentence(turn.voice.say(PHRASES[f"flaws.{code}"], **flaw_facts(file))) for code in codes
             ),
-            reasoning=_reasoning(turn, number, file, found, limits, answers, ground),
+            reasoning=_reasoning(turn, number, file, found, limits, answers, ground, red),
         )
     )
 
 
-def _conditions(turn: Turn, found: Stance, limits: Mapping[str, float]) -> tuple[str, ...]:
+def _conditions(
+    turn: Turn, found: Stance, limits: Mapping[str, float], red: Collection[str]
+) -> tuple[str, ...]:
     """Say what would make it acceptable; a PASS needs nothing, a REJECT is past conditions."""
     if found.rating != "CONDITIONAL_PASS":
         return ()
     said = []
-    for name in found.worst[:3]:
+    named = [RED[code] for code in red if code in RED]
+    for name in dict.fromkeys((*found.worst[:3], *named)):
         text = turn.voice.say(PHRASES[f"conditions.{name}"], name=spoken(name), limit=two(limits[name]))
         said.append(f"{spoken(name)}: {text}")
     return tuple(said)
@@ -72,6 +79,7 @@ def _reasoning(
     limits: Mapping[str, float],
     answers: Mapping[str, float] | None,
     ground: Neighbourhood | None,
+    red: Collection[str],
 ) -> str:
     voice = turn.voice
     openings = {
@@ -81,7 +89,11 @@ def _reasoning(
     }
     said = [voice.say(openings[found.rating])]
     if number == "revision":
-        said.append(_revised(turn, file))
+        better, same = PHRASES["revision_better"], PHRASES["revision_same"]
+        said.append(_compared(turn, file, turn.transcript.first_strategy, better, same))
+    elif turn.transcript.change is not None:
+        better, same = PHRASES["change_better"], PHRASES["change_same"]
+        said.append(_compared(turn, file, turn.transcript.change[0], better, same))
     if number in (1, "revision") or answers is None:
         said += [_pointed(turn, PHRASES["over"], file, name, limits) for name in found.worst[:3]]
         if number in (2, 3):
@@ -89,9 +101,11 @@ def _reasoning(
     else:
         said += _answered(turn, file, found, answers)
     if ground is not None:
-        firm = PHRASES["ground_firm"] if ground.share > 0.5 else PHRASES["ground_soft"]
-        counts = {"positive": str(ground.positive), "count": str(ground.count)}
-        said.append(voice.say(firm, median=two(ground.median_sharpe), **counts))
+        firm = PHRASES["ground_firm"] if ground.firmness > 0.0 else PHRASES["ground_soft"]
+        said.append(voice.say(firm, **ground_facts(ground)))
+    said += [
+        voice.say(PHRASES[f"red.{code}"], **flaw_facts(file)) for code in red if code in ("thin", "owned")
+    ]
     if not found.worst:
         closest = max(CRITERIA, key=lambda name: found.excess[name])
         said.append(_pointed(turn, PHRASES["highest"], file, closest, limits))
@@ -127,16 +141,15 @@ def _answered(turn: Turn, file: CaseFile, found: Stance, answers: Mapping[str, f
     return said
 
 
-def _revised(turn: Turn, file: CaseFile) -> str:
-    """Compare a revision with what it revises, on the point where they differ most."""
-    first = turn.transcript.first_strategy
-    before = turn.file_of(first)[0] if first is not None else None
+def _compared(turn: Turn, file: CaseFile, old: Strategy | None, better: Variants, same: Variants) -> str:
+    """Compare a strategy that was changed with what it was, on the point where they differ most."""
+    before = turn.file_of(old)[0] if old is not None else None
     if before is None:
         return ""
     name = max(CRITERIA, key=lambda one: abs(before.scores[one] - file.scores[one]))
     fell = before.scores[name] - file.scores[name]
     return turn.voice.say(
-        PHRASES["revision_better"] if fell > 0.05 else PHRASES["revision_same"],
+        better if fell > 0.05 else same,
         name=spoken(name),
         before=two(before.scores[name]),
         after=two(file.scores[name]),

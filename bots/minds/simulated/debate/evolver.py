@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate.casefile import CaseFile
-from moot.bots.minds.simulated.debate.criteria import spoken
+from moot.bots.minds.simulated.debate.criteria import CRITERIA, spoken
 from moot.bots.minds.simulated.debate.judgement import Decision, Weighed, decide, is_mendable, weigh
 from moot.bots.minds.simulated.debate.points import objection
 from moot.bots.minds.simulated.debate.weighing import quality
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
-from moot.bots.minds.simulated.wording import briefly, counted, paragraph, sentence, two
+from moot.bots.minds.simulated.wording import briefly, paragraph, sentence, two
 from moot.protocols.research.debate_table import CYCLE_BUDGET, EXTENSION_BAND, EXTENSION_COSTS, NEXT_ACTION
 from moot.protocols.research.messages import (
     ExtendDebate,
@@ -24,6 +24,9 @@ from moot.protocols.research.messages import (
 from moot.protocols.research.seats import EVOLVER
 
 PHRASES: Final = Phrases("debate/evolver")
+
+MATTERS: Final = 0.05
+"""A score that falls by so much in a debate is worth a word in the verdict."""
 
 
 def judge(turn: Turn) -> Reply:
@@ -70,7 +73,7 @@ def _verdict(turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str,
     return {
         "verdict": decision,
         "confidence": weighed.confidence,
-        "reasoning": _reasoning(turn, weighed, decision, codes, len(assessments), transcript.responses),
+        "reasoning": _reasoning(turn, weighed, decision, codes),
         "alpha_argument_score": weighed.alpha,
         "risk_argument_score": weighed.risk,
         "debate_quality": quality(
@@ -81,31 +84,44 @@ def _verdict(turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str,
     }
 
 
-def _reasoning(
-    turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str, ...], rounds: int, answered: int
-) -> str:
-    voice = turn.voice
-    said = [voice.say(PHRASES["scales"], alpha=two(weighed.alpha), risk=two(weighed.risk))]
-    if rounds > 1:
-        said.append(voice.say(PHRASES["rounds"], rounds=str(rounds), answered=counted(answered, "answer")))
+def _reasoning(turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str, ...]) -> str:
+    """Say what decided it first, then what the exchange changed, then how the arguments stand."""
+    voice, file = turn.voice, turn.file
     facts = {"confidence": two(weighed.confidence), "why": turn.fault or turn.view.refused}
-    said += [voice.say(PHRASES[f"reasons.{code}"], **facts) for code in codes]
-    what = briefly(turn.file.spec) if turn.file is not None else "it"
-    name = spoken(weighed.worst or "overfitting")
+    said = [voice.say(PHRASES[f"reasons.{code}"], **facts) for code in codes]
+    facts = {
+        "what": briefly(file.spec) if file is not None else "it",
+        "name": spoken(weighed.worst or "overfitting"),
+        "train": two(file.train["sharpe"]) if file is not None else "unknown",
+        "validation": two(file.validation["sharpe"]) if file is not None else "unknown",
+    }
     assessment = turn.transcript.assessment
     if decision == "APPROVE":
         if assessment is not None and assessment.risk_rating == "REJECT":
             said.append(voice.say(PHRASES["overrule"]))
-        said.append(voice.say(PHRASES["approve"], what=what))
+        said.append(voice.say(PHRASES["approve"], **facts))
     elif decision == "REVISE":
-        said.append(voice.say(PHRASES["revise_offer"] if is_mendable(turn) else PHRASES["revise"], name=name))
+        said.append(voice.say(PHRASES["revise_offer"] if is_mendable(turn) else PHRASES["revise"], **facts))
     elif not codes:
-        said.append(
-            voice.say(PHRASES["reject"] if weighed.worst else PHRASES["reject_plain"], what=what, name=name)
-        )
-    if turn.file is not None and weighed.worst and decision != "APPROVE":
-        said.append(objection(weighed.worst, turn.file, voice))
+        said.append(voice.say(PHRASES["reject"] if weighed.worst else PHRASES["reject_plain"], **facts))
+    if file is not None and weighed.worst and decision != "APPROVE":
+        said.append(objection(weighed.worst, file, voice))
+    said += _exchanged(turn, decision)
+    said.append(voice.say(PHRASES["scales"], alpha=two(weighed.alpha), risk=two(weighed.risk)))
     return paragraph(*said, *_notes(turn))
+
+
+def _exchanged(turn: Turn, decision: Decision) -> list[str]:
+    """Say what the exchange did to the Critic's scores: the one that moved most, or that none did."""
+    assessments = [one.scores.model_dump() for one in turn.transcript.all(RiskAssessment)]
+    if len(assessments) < 2:
+        return []
+    first, last = assessments[0], assessments[-1]
+    name = max(CRITERIA, key=lambda one: first[one] - last[one])
+    if first[name] - last[name] < MATTERS:
+        return [turn.voice.say(PHRASES["unmoved"])] if first == last else []
+    variants = PHRASES["moved"] if decision == "APPROVE" else PHRASES["moved_in_vain"]
+    return [turn.voice.say(variants, name=spoken(name), before=two(first[name]), after=two(last[name]))]
 
 
 def _notes(turn: Turn) -> list[str]:

@@ -8,7 +8,14 @@ from typing import Final
 from moot.bots.minds.mind import Aside, Reply
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, archetypes_in, listed, speaks_against, spoken
 from moot.bots.minds.simulated.debate.evidence import is_gone, named
-from moot.bots.minds.simulated.debate.lessons import Trial, failing, is_legal, near_miss
+from moot.bots.minds.simulated.debate.lessons import (
+    Trial,
+    failing,
+    is_legal,
+    near_miss,
+    record_of,
+    room_for,
+)
 from moot.bots.minds.simulated.debate.repair import changes
 from moot.bots.minds.simulated.debate.search import Candidate, Plan, candidates
 from moot.bots.minds.simulated.debate.specs import part_of, spec_of
@@ -25,6 +32,9 @@ from moot.protocols.research.seats import EXPLORER
 PHRASES: Final = Phrases("debate/explorer")
 
 RESEARCH = "#a-research"
+FOLLOWS, LEAVES = 1.6, 0.25
+"""Factors on the weight of an archetype that the standing direction asks for, or warns of."""
+
 LOOKED_UP = 6
 """So many records at most are named as sources."""
 
@@ -47,7 +57,10 @@ def plan_of(turn: Turn) -> Plan:
     weights = {
         name: 0.0
         if name in shunned
-        else (1.0 - turn.said_against(name)[0]) ** 2 * turn.live.factor(name, turn.temper)
+        else (1.0 - turn.said_against(name)[0]) ** 2
+        * turn.live.factor(name, turn.temper)
+        * record_of(turn.trials, name)
+        * room_for(turn.pool, name)
         for name in ARCHETYPES
     }
     is_broad = "diversify" in direction.casefold()
@@ -57,7 +70,7 @@ def plan_of(turn: Turn) -> Plan:
         left = archetypes_in(direction) or tuple(sorted(recent, key=lambda name: (-recent[name], name))[:2])
         weights.update(dict.fromkeys(left, 0.0))
     elif named := archetypes_in(direction):
-        factor = 0.25 if speaks_against(direction) else 2.5
+        factor = LEAVES if speaks_against(direction) else FOLLOWS
         weights.update({name: weights[name] * factor for name in named})
     symbols = turn.live.allowed(turn.universe.symbols)
     wished = [name for note in turn.notes if not note.is_against for name in note.archetypes]
@@ -77,7 +90,7 @@ def plan_of(turn: Turn) -> Plan:
         symbols=symbols,
         parents={} if is_broad or is_told else _parents(turn),
         again=again,
-        known=[trial.spec for trial in turn.trials if trial.spec is not None]
+        known=[one for trial in turn.trials for one in (trial.spec, trial.first) if one is not None]
         + list(turn.pool.specs.values()),
         watched={name: (*_learnt(turn, name), *asked) for name in ARCHETYPES},
         limits={name: turn.limit(name) for name in CRITERIA},

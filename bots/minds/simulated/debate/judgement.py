@@ -11,6 +11,7 @@ from moot.bots.minds.simulated.debate.weighing import (
     alpha_argument,
     certainty,
     excesses,
+    red_lines,
     relieved,
     risk_argument,
     stance,
@@ -62,15 +63,16 @@ def weigh(turn: Turn) -> Weighed:
     answers = turn.strengths(file)
     ground = neighbourhood(file.spec, turn.universe) if turn.transcript.is_extended else None
     conceded = turn.transcript.is_conceded
+    strength = file.report.alpha_strength * file.reach
     given = answers.values() if answers is not None else None
-    alpha = alpha_argument(file.report.alpha_strength * file.reach, given, temper, ground, conceded=conceded)
+    alpha = alpha_argument(strength, given, temper, ground, conceded=conceded)
     if assessment is None:
         risk = risk_argument(temper.centre, None, temper)
         return Weighed(alpha, risk, certainty(alpha, risk, temper), {}, answers)
     said = assessment.scores.model_dump()
     attention = turn.attention(said, file.spec.archetype)
     excess = relieved(excesses(said, turn.thresholds, attention, temper), answers, temper)
-    found = stance(excess, len(assessment.fatal_flaws), temper, ground)
+    found = stance(excess, len(assessment.fatal_flaws), temper, ground, red_lines(file, ground))
     risk = risk_argument(found.burden, assessment.risk_rating, temper)
     return Weighed(alpha, risk, certainty(alpha, risk, temper), excess, answers)
 
@@ -124,6 +126,6 @@ def _is_worth_a_revision(turn: Turn, margin: float, rating: str) -> bool:
 
 
 def is_mendable(turn: Turn) -> bool:
-    """Say whether the Explorer has a change on offer that answers an objection."""
+    """Say whether the Explorer has a change on offer that answers an objection and is not made yet."""
     rebuttal = turn.transcript.rebuttal
-    return rebuttal is not None and bool(rebuttal.modifications)
+    return rebuttal is not None and bool(rebuttal.modifications) and rebuttal.strategy is None

@@ -7,15 +7,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
+from moot.bots.minds.simulated.debate.casefile import Pool
 from moot.bots.minds.simulated.temper import Temper
 from moot.bots.tools.errors import StrategyError
-from moot.bots.tools.strategies import Number, StrategySpec, validate
+from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, validate
 from moot.bots.tools.universe import Universe
 from moot.memory.records import Experience, PrincipleRecord
 from moot.memory.view import MemoryView
+from moot.protocols.research.recorded import FIRST, PARAM, SYMBOL
 
-PARAM, SYMBOL = "param.", "symbol."
-"""Prefixes under which a record's figures hold the strategy itself, so that memory can be learnt from."""
+BEYOND_REPAIR = ("conceded", "correlation_risk")
+"""What no small change mends: a case that was given up, a strategy that the book holds already."""
+
+FEW_HELD = 6
+"""So many approved strategies at least are what shares of the book are taken of."""
+
+LEAST_ROOM = 0.02
+"""What is left of an archetype's weight when the book holds nothing else."""
 
 HELD: tuple[str, ...] = ("candidates", "staging", "production")
 """Stages of strategies that count as approved."""
@@ -28,10 +36,12 @@ class Trial:
     Attributes:
         record: The record.
         spec: Its strategy; None when the record does not hold it.
+        first: The strategy as it was proposed; None when the debate did not change it.
     """
 
     record: Experience
     spec: StrategySpec | None
+    first: StrategySpec | None = None
 
     @property
     def gap(self) -> float | None:
@@ -47,13 +57,7 @@ class Trial:
 
 def trials(memory: MemoryView, since: datetime) -> tuple[Trial, ...]:
     """Return the trials recorded since an instant, oldest first."""
-    return tuple(Trial(one, _spec(one)) for one in memory.experiences(since=since))
-
-
-def figures_of(spec: StrategySpec) -> dict[str, Number]:
-    """Write a strategy as figures of a record."""
-    params = {f"{PARAM}{name}": value for name, value in spec.params.items()}
-    return {**params, **{f"{SYMBOL}{symbol}": n for n, symbol in enumerate(spec.symbols)}}
+    return tuple(Trial(one, _spec(one), _spec(one, FIRST)) for one in memory.experiences(since=since))
 
 
 def near_miss(found: Iterable[Trial], now: datetime, universe: Universe, temper: Temper) -> Trial | None:
@@ -81,7 +85,7 @@ def near_miss(found: Iterable[Trial], now: datetime, universe: Universe, temper:
             and gap is not None
             and gap <= temper.near_miss
             and "test_sharpe" not in last.record.metrics
-            and last.record.failure_code != "conceded"
+            and last.record.failure_code not in BEYOND_REPAIR
         ):
             misses.append((gap, last.record.record_id, last))
     return min(misses)[2] if misses else None
@@ -132,6 +136,21 @@ def failing(found: Iterable[Trial], now: datetime, within: timedelta) -> dict[st
     return counts
 
 
+def record_of(found: Iterable[Trial], archetype: str) -> float:
+    """Return the share of an archetype's trials that passed, drawn towards a third while they are few."""
+    ended = [t.record.kind for t in found if t.record.archetype == archetype]
+    passed, failed = ended.count("success"), ended.count("failure")
+    return (passed + 1.0) / (passed + failed + 3.0)
+
+
+def room_for(pool: Pool, archetype: str) -> float:
+    """Say how much the book wants of an archetype, in (0, 1]: 1 up to its even share, the less the more is held."""
+    held = [spec.archetype for spec in pool.specs.values()]
+    even = 1.0 / len(ARCHETYPES)
+    share = held.count(archetype) / max(len(held), FEW_HELD)
+    return max(min((1.0 - share) / (1.0 - even), 1.0) ** 2, LEAST_ROOM)
+
+
 def is_legal(spec: StrategySpec, universe: Universe) -> bool:
     """Say whether a universe can trade a strategy; people and other price files make those that it cannot."""
     try:
@@ -141,10 +160,11 @@ def is_legal(spec: StrategySpec, universe: Universe) -> bool:
     return True
 
 
-def _spec(record: Experience) -> StrategySpec | None:
+def _spec(record: Experience, prefix: str = "") -> StrategySpec | None:
+    param, symbol = prefix + PARAM, prefix + SYMBOL
     figures = record.metrics
-    params = {name[len(PARAM) :]: value for name, value in figures.items() if name.startswith(PARAM)}
-    symbols = sorted((n, name[len(SYMBOL) :]) for name, n in figures.items() if name.startswith(SYMBOL))
+    params = {name[len(param) :]: value for name, value in figures.items() if name.startswith(param)}
+    symbols = sorted((n, name[len(symbol) :]) for name, n in figures.items() if name.startswith(symbol))
     if record.archetype is None or not params or not symbols:
         return None
     return StrategySpec(record.archetype, params, tuple(name for _, name in symbols))

@@ -7,7 +7,6 @@ from typing import Any, Final, Literal
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate import aftermath
-from moot.bots.minds.simulated.debate.lessons import figures_of
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answer, Answers, Turn
 from moot.bots.minds.simulated.wording import counted, paragraph, sentence, two
@@ -15,6 +14,7 @@ from moot.bots.tools.errors import StrategyError
 from moot.bots.tools.strategies import StrategySpec, validate
 from moot.bots.tools.wording import describe
 from moot.protocols.research.messages import CausalEntry, CausalRecord, Reflection
+from moot.protocols.research.recorded import figures_of
 from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading.messages import PerformanceFeedback
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.debate.casefile import CaseFile, neighbourhood
+from moot.bots.minds.simulated.debate.casefile import CaseFile, Neighbourhood, neighbourhood
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, mentioned, spoken
 from moot.bots.minds.simulated.debate.points import AGAINST, answer, point
 from moot.bots.minds.simulated.debate.repair import changes, repair
@@ -65,9 +65,8 @@ def rebut(turn: Turn) -> Reply:
                 )
             )
             break
-    return Reply(
-        Rebuttal(round=number, responses=tuple(responses), modifications=_modifications(turn, file, issues))
-    )
+    changed, said = _change(turn, file, issues)
+    return Reply(Rebuttal(round=number, responses=tuple(responses), modifications=said, strategy=changed))
 
 
 def contested(turn: Turn, file: CaseFile, assessment: RiskAssessment) -> tuple[str, ...]:
@@ -87,7 +86,7 @@ def is_hopeless(
     turn: Turn, file: CaseFile, assessment: RiskAssessment, issues: tuple[str, ...], number: AnswerRound
 ) -> bool:
     """Say whether there is nothing left to argue with."""
-    if number == 3 and neighbourhood(file.spec, turn.universe).share < 0.3:
+    if number == 3 and neighbourhood(file.spec, turn.universe).firmness <= -1.0:
         return True
     strengths = [point(name, file).strength for name in issues]
     return (
@@ -102,9 +101,8 @@ def is_hopeless(
 def _give_up(turn: Turn, file: CaseFile, number: AnswerRound) -> str:
     voice = turn.voice
     ground = neighbourhood(file.spec, turn.universe)
-    if number == 3 and ground.share < 0.5:
-        facts = {"positive": str(ground.positive), "count": str(ground.count)}
-        return sentence(voice.say(PHRASES["concedes_ground"], median=two(ground.median_sharpe), **facts))
+    if number == 3 and ground.firmness < 0.0:
+        return sentence(voice.say(PHRASES["concedes_ground"], **ground_facts(ground)))
     codes = flaws_of(file)
     flaw = (
         voice.say(AGAINST[f"flaws.{codes[0]}"], **flaw_facts(file))
@@ -128,6 +126,16 @@ def flaw_facts(file: CaseFile) -> dict[str, str]:
     }
 
 
+def ground_facts(ground: Neighbourhood) -> dict[str, str]:
+    """Return what every phrase about a third round's check may name."""
+    return {
+        "positive": str(ground.positive),
+        "count": str(ground.count),
+        "median": two(ground.median_sharpe),
+        "own": two(ground.own_sharpe),
+    }
+
+
 def _response(turn: Turn, file: CaseFile, assessment: RiskAssessment, name: str) -> RebuttalPoint:
     text, figures = answer(name, file, turn.voice)
     score = getattr(assessment.scores, name)
@@ -139,30 +147,32 @@ def _response(turn: Turn, file: CaseFile, assessment: RiskAssessment, name: str)
 def _ground(turn: Turn, file: CaseFile) -> RebuttalPoint:
     """Bring the third round's evidence: how the closest relatives fare."""
     ground = neighbourhood(file.spec, turn.universe)
-    facts = f"{ground.positive} of {ground.count} close relatives are positive in validation"
-    holds = (
-        "the effect does not hang on exact parameters"
-        if ground.share > 0.5
-        else "the ground is thinner than I hoped"
-    )
+    said = PHRASES["ground_holds"] if ground.firmness > 0.0 else PHRASES["ground_thin"]
+    facts = ground_facts(ground)
     return RebuttalPoint(
         critique_point="whether overfitting made it: how stable the effect is",
-        response=sentence(f"{facts}; {holds}"),
-        evidence=sentence(f"median validation Sharpe of the relatives {two(ground.median_sharpe)}"),
+        response=sentence(turn.voice.say(said, **facts)),
+        evidence=sentence(
+            "validation Sharpe {own}, of {count} relatives {median} at the median".format(**facts)
+        ),
     )
 
 
-def _modifications(turn: Turn, file: CaseFile, issues: tuple[str, ...]) -> tuple[str, ...]:
-    """Offer a change, when one was found that brings the score in question down and keeps the edge."""
+def _change(turn: Turn, file: CaseFile, issues: tuple[str, ...]) -> tuple[Strategy | None, tuple[str, ...]]:
+    """Change the strategy, when a change was found that brings what is contested down and keeps the edge.
+
+    Returns:
+        The strategy as changed, and what was changed, in words; None and nothing where it stays.
+    """
     temper = turn.temper
     found = repair(file, issues, turn.universe, turn.pool, turn.rng("repair"), temper.repairs, temper)
-    if found is None or found.gain < 0.05:
-        return ()
+    if found is None or found.gain < temper.worth_changing:
+        return None, ()
     new = found.report.scores
     name = max(issues, key=lambda one: file.scores[one] - new[one])
     before, after = file.scores[name], new[name]
     if after >= before:
-        return ()
+        return None, ()
     text = turn.voice.say(
         PHRASES["modifications"],
         changes=changes(file.spec, found.spec),
@@ -170,7 +180,7 @@ def _modifications(turn: Turn, file: CaseFile, issues: tuple[str, ...]) -> tuple
         before=two(before),
         after=two(after),
     )
-    return (sentence(text),)
+    return part_of(found.spec), (sentence(text),)
 
 
 def revise(turn: Turn) -> Reply:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from moot.bots.minds.simulated.debate.casefile import CaseFile, Pool, measure
-from moot.bots.minds.simulated.debate.criteria import listed
+from moot.bots.minds.simulated.debate.criteria import CRITERIA, listed
 from moot.bots.minds.simulated.debate.lessons import is_legal
 from moot.bots.minds.simulated.temper import Temper
 from moot.bots.tools.backtest import backtest
@@ -17,6 +17,9 @@ from moot.bots.tools.risk import RiskReport
 from moot.bots.tools.splits import splits
 from moot.bots.tools.strategies import PARAM_SPACE, Number, StrategySpec, mutate
 from moot.bots.tools.universe import Universe
+
+UNHARMED: Final = 0.5
+"""A score may rise to this by a change that answers another objection."""
 
 SLOWER: Final = frozenset(
     {"fast", "slow", "window", "channel", "exit_channel", "momentum_days", "reversal_days", "volatility_days"}
@@ -85,6 +88,12 @@ def repair(
             continue
         changed, _ = measure(spec, universe, pool)
         gain = sum(file.scores[name] - changed.scores[name] for name in wanted)
+        # What it makes worse elsewhere, beyond what a score may be anyway, it does not gain.
+        gain -= sum(
+            max(changed.scores[name] - max(file.scores[name], UNHARMED), 0.0)
+            for name in CRITERIA
+            if name not in wanted
+        )
         lost = max(-changed.validation_metrics["sharpe"], 0.0)
         found.append(Repair(spec, changed, round(gain - 2.0 * lost, 9), len(queue[:tries])))
     return max(found, key=lambda one: one.gain) if found else None

@@ -29,6 +29,9 @@ from moot.protocols.research.seats import EVOLVER
 
 PHRASES: Final = Phrases("debate/evolver")
 
+ENOUGH: Final = 3
+"""Trials or failures from which on a share or a count says anything."""
+
 METRICS_READ: Final = timedelta(days=14)
 """How far back the daily report looks for metrics of a strategy."""
 
@@ -110,13 +113,17 @@ def worst_archetypes(found: Sequence[Trial]) -> str:
 
 
 def best_archetype(found: Sequence[Trial]) -> tuple[str, int, int] | None:
-    """Find the archetype whose hypotheses passed most often, with passes and tries; None when none passed."""
+    """Find the archetype whose hypotheses passed most often, with passes and tries.
+
+    None when none passed; one that was tried less than `ENOUGH` times is no source yet.
+    """
     tries: Counter[str] = Counter()
     passes: Counter[str] = Counter()
     for trial in found:
         if trial.record.archetype in ARCHETYPES and trial.record.kind in ("failure", "success"):
             tries[trial.record.archetype] += 1
             passes[trial.record.archetype] += trial.record.kind == "success"
+    passes = +Counter({name: n for name, n in passes.items() if tries[name] >= ENOUGH})
     ranked = sorted(passes, key=lambda name: (-passes[name] / tries[name], -passes[name], name))
     return (ranked[0], passes[ranked[0]], tries[ranked[0]]) if ranked and passes[ranked[0]] else None
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from moot.bots.minds.simulated.debate.casefile import Pool, likeness
 from moot.bots.minds.simulated.debate.lessons import Trial
+from moot.bots.minds.simulated.debate.weighing import OWNED
 from moot.bots.minds.simulated.temper import Temper
 from moot.bots.tools.backtest import Metrics, backtest
 from moot.bots.tools.risk import assess
@@ -18,6 +19,9 @@ from moot.bots.tools.universe import Universe
 
 DEAR: float = 3.0
 """What an excess of 0.1 in a score costs in Sharpe, tenfold."""
+
+FORBIDDING: float = 10.0
+"""What it costs, in Sharpe, to cross a red line: more than any strategy shows."""
 
 MOST_DRAWS: int = 60
 """So many draws at most, when repeats come up."""
@@ -101,13 +105,15 @@ def _seen(
 ) -> Candidate:
     """Judge a strategy by its train figures, as its author does.
 
-    Few trades count for less, and being close to what is approved costs.
+    Few trades count for less, and being close to what is approved costs; beyond the Critic's red line it is only
+    proposed when there is nothing else.
     """
     train = backtest(spec, universe, splits(universe).train).metrics
     shown = train["sharpe"] * min(train["total_trades"] / temper.full_trades, 1.0)
     alike = likeness(spec, universe, pool)[0]
     cost = max(alike - plan.limits.get("correlation_risk", 1.0), 0.0)
-    return Candidate(spec, train, parent, round(shown - DEAR * cost, 9))
+    refused = FORBIDDING if alike > OWNED else 0.0
+    return Candidate(spec, train, parent, round(shown - DEAR * cost - refused, 9))
 
 
 def _looked_into(one: Candidate, plan: Plan, universe: Universe) -> Candidate:

@@ -9,7 +9,13 @@ from typing import Final
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate.criteria import spoken
 from moot.bots.minds.simulated.debate.lessons import Trial
-from moot.bots.minds.simulated.debate.reports import best_archetype, commonest, within, worst_archetypes
+from moot.bots.minds.simulated.debate.reports import (
+    ENOUGH,
+    best_archetype,
+    commonest,
+    within,
+    worst_archetypes,
+)
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import percent, sentence, two
@@ -25,9 +31,6 @@ PHRASES: Final = Phrases("debate/evolver")
 
 FEW, MANY = 0.25, 0.45
 """Shares of approvals outside which a recommendation says so."""
-
-ENOUGH = 3
-"""Failures that make a recommendation."""
 
 THIN = 0.55
 """Debate quality below which a recommendation says so."""

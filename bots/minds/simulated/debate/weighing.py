@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from moot.bots.minds.simulated.debate.casefile import CaseFile, Neighbourhood
+from moot.bots.minds.simulated.debate.casefile import FRAGILE, CaseFile, Neighbourhood
 from moot.bots.minds.simulated.debate.criteria import CRITERIA
 from moot.bots.minds.simulated.temper import Temper
 from moot.bots.tools.statistics import published
@@ -23,6 +23,12 @@ IDLE = 0.55
 
 LOSES = -0.2
 """Validation Sharpe below which a strategy simply does not carry over."""
+
+LEAST_SHARPE = 0.3
+"""Validation Sharpe below which the Critic rejects: a red line of its own, which the Evolver may overrule."""
+
+OWNED = 0.7
+"""Correlation with an approved strategy above which the Critic passes nothing without a condition: a red line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,33 +105,57 @@ def relieved(
 
 
 def stance(
-    excess: Mapping[str, float], flaws: int, temper: Temper, ground: Neighbourhood | None = None
+    excess: Mapping[str, float],
+    flaws: int,
+    temper: Temper,
+    ground: Neighbourhood | None = None,
+    red: Collection[str] = (),
 ) -> Stance:
-    """Rate excesses and flaws.
+    """Rate excesses, flaws and red lines.
 
     Args:
         excess: Signed, by criterion.
         flaws: Number of fatal flaws.
         temper: The constants.
         ground: A third round's neighbourhood check, if it was made.
+        red: Codes of the red lines that are crossed, see `red_lines`.
     """
     worst = sorted(excess.values(), reverse=True)
     # One score far beyond its limit must not drown in six good ones, so the worst weighs most.
     burden = sum(share * one for share, one in zip(temper.worst, worst, strict=False)) + temper.flaw * flaws
     if ground is not None:
-        burden -= temper.robust * (2.0 * ground.share - 1.0)
+        burden -= temper.robust * ground.firmness
+    if "owned" in red:
+        burden += temper.owned
     burden = published(burden)
     distance = abs(burden - temper.centre)
     confidence = 0.5 + 0.49 * (1.0 - math.exp(-distance / temper.sureness))
     rating: Rating = "CONDITIONAL_PASS"
-    if flaws or burden >= temper.reject_from:
+    if flaws or burden >= temper.reject_from or "thin" in red:
         rating = "REJECT"
-    elif worst[0] <= 0.0:
+    elif worst[0] <= 0.0 and not red:
         rating = "PASS"
     # A clear signal ends the debate (R-D3); one that points two ways is not clear.
     if (rating == "PASS") != (burden < temper.centre) or rating == "CONDITIONAL_PASS":
         confidence = min(confidence, CLEAR_SIGNAL)
     return Stance(dict(excess), burden, rating, published(confidence))
+
+
+def red_lines(file: CaseFile, ground: Neighbourhood | None = None) -> tuple[str, ...]:
+    """Name the codes of the red lines that a strategy crosses: thin is rejected, owned and sensitive need a condition.
+
+    Args:
+        file: Its figures.
+        ground: A third round's neighbourhood check, if it was made.
+    """
+    found = []
+    if file.validation["sharpe"] < LEAST_SHARPE:
+        found.append("thin")
+    if file.scores["correlation_risk"] > OWNED:
+        found.append("owned")
+    if ground is not None and ground.sensitivity > FRAGILE:
+        found.append("sensitive")
+    return tuple(found)
 
 
 def flaws_of(file: CaseFile) -> tuple[str, ...]:
@@ -164,7 +194,7 @@ def alpha_argument(
     if given:
         raw = temper.alpha_share * strength + (1.0 - temper.alpha_share) * sum(given) / len(given)
     if ground is not None:
-        raw += temper.robust * (2.0 * ground.share - 1.0)
+        raw += temper.robust * ground.firmness
     score = _logistic((raw - temper.alpha_even) / temper.alpha_width)
     return published(score / 2.0 if conceded else score)
 

@@ -208,8 +208,12 @@ LINES: Final[Mapping[str, Line]] = {
     "correlation": Line(0.8, 0.95),
     "concentration": Line(0.75, 1.01),
     "exposure": Line(PORTFOLIO.exposure, 1.2),
+    "sameness": Line(0.5, 0.75),
 }
 """What a review holds a strategy to; the drawdown is the desk's own 15 % and what the Critic calls fatal."""
+
+FEW: Final = 4
+"""Of fewer strategies no share is taken: a book must begin somewhere."""
 
 SCORES: Final[tuple[Assessment, ...]] = ("acceptable", "elevated", "excessive")
 SMALLEST_LIMIT: Final = 0.01
@@ -272,8 +276,29 @@ def _figures(turn: Turn, spec: StrategySpec | None) -> tuple[dict[str, float], s
         "correlation": found.correlation,
         "concentration": found.concentration,
         "exposure": round(shown["exposure"] + added, 6),
+        "sameness": _sameness(shown, spec, but=subject(turn), where="is_deployed"),
     }
     return figures, found.with_strategy, ""
+
+
+def _sameness(shown: Mapping[str, Any], spec: StrategySpec, *, but: str, where: str) -> float:
+    """Return the share of strategies at work that would be of one archetype, itself among them, in [0, 1].
+
+    Args:
+        shown: The desk.
+        spec: The strategy.
+        but: Its id.
+        where: Which ones are at work: `is_deployed`, or a stage.
+    """
+    held = [
+        entry["archetype"]
+        for strategy_id, entry in shown["strategies"].items()
+        if strategy_id != but
+        and (entry["is_deployed"] if where == "is_deployed" else entry["stage"] == where)
+    ]
+    if len(held) + 1 < FEW:
+        return 0.0
+    return round((held.count(spec.archetype) + 1) / (len(held) + 1), 6)
 
 
 def _traded(shown: Mapping[str, Any], but: str, symbols: Sequence[str]) -> dict[str, StrategySpec]:
@@ -317,12 +342,15 @@ def review_promotion(turn: Turn) -> Reply:
     paper, criteria = brief["proposal"]["paper_trading_metrics"], brief["criteria"]
     sharpe, fallen = paper.get("sharpe"), abs(float(paper.get("max_drawdown", 0.0)))
     standing = abs(float(entry.get("drawdown", 0.0)))
-    figures, _, _ = _figures(turn, spec_of(entry))
+    spec = spec_of(entry)
+    figures, _, _ = _figures(turn, spec)
     recommendation: Recommendation = "extend_validation"
     if fallen >= abs(criteria["drawdown_above"]) or (sharpe is not None and sharpe < HOPELESS):
         recommendation = "reject"
     elif sharpe is not None and sharpe > criteria["sharpe_above"] and paper.get("trades", 0):
-        recommendation = "approve"
+        same = _sameness(desk(turn), spec, but=subject(turn), where="production") if spec is not None else 0.0
+        # It may wait: what production holds already is not bettered by more of the same.
+        recommendation = "extend_validation" if same > LINES["sameness"].elevated else "approve"
     trend: Literal["improving", "stable", "deteriorating"] = "stable"
     if not standing and sharpe is not None and sharpe > 0.0:
         trend = "improving"
