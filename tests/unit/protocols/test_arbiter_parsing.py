@@ -48,16 +48,21 @@ def embedded(parsed: Parsed) -> str | None:
 
 
 def test_a_plain_text_is_its_own_outcome() -> None:
-    assert parse_plain(3, "yes\r\n", "mock-v0", max_chars=2).line.as_json() == {
+    assert parse_plain(3, "yes\r\n", "live-v0", max_chars=2).line.as_json() == {
         "trial_id": 3,
         "parse_status": "success",
-        "parser_version": "mock-v0",
+        "parser_version": "live-v0",
         "extraction_method": "raw",
         "embed_text_source": "raw_content",
         "outcome": "yes\r\n",
         "raw_assistant_text": "yes\r\n",
         "embed_text": "ye",
     }
+
+
+def test_a_mock_answer_ends_its_line_and_its_outcome_does_not() -> None:
+    line = parse_plain(3, "yes\n", "mock-v0", max_chars=9).line
+    assert (line.outcome, line.raw_assistant_text) == ("yes", "yes\n")
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\ufeff"])
