@@ -331,6 +331,7 @@ class EmbeddingOrigin(Record):
     """How embeddings come about, wherever they are."""
 
     schema_version: SchemaVersion
+    status: Literal["not_generated", "arrow_generated", "jsonl_fallback"]
     intended_primary_format: Literal["arrow_ipc_file"]
     dtype: Literal["float32"]
     requested_embedding_model: Name
@@ -566,7 +567,6 @@ class ParsedTrial(Record):
 
     trial_id: Count
     parse_status: ParseStatus
-    parser_version: ParserVersion
     extraction_method: Method | None = None
     embed_text_source: EmbedSource | None = None
     confidence: float | Confidence | None = None
@@ -578,6 +578,7 @@ class ParsedTrial(Record):
     """The model's final text; absent when the trial ended before one."""
     embed_text: Name | None = None
     """What of it is embedded; absent when that is nothing."""
+    parser_version: ParserVersion
     parse_error: ParseError | None = None
     trace_summary: str | None = None
 
@@ -975,7 +976,7 @@ class RunUsage(Record):
     """By the model that answered, or that was asked where a reply named none."""
 
 
-class Manifest(Hashes):
+class Manifest(Record):
     """What a run was, how it ended, and which files it left; manifest.json."""
 
     schema_version: SchemaVersion
@@ -994,6 +995,11 @@ class Manifest(Hashes):
     k_min_count_rule: CountRule
     stop_policy: RecordedStopPolicy
     hash_algorithm: Literal["sha256"]
+    config_sha256: Sha256
+    plan_sha256: Sha256
+    model_catalog_version: CatalogVersion
+    model_catalog_sha256: Sha256
+    prompt_manifest_sha256: Sha256
     provenance: Hashes
     artifacts: Artifacts
     policy: Policy
