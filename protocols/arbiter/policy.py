@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from moot.protocols.arbiter.generated import CatalogEntry, ModelChoice, Policy, ResolvedConfiguration
 
 
-def warnings(config: ResolvedConfiguration, models: Mapping[str, CatalogEntry]) -> list[str]:
+def warnings(
+    config: ResolvedConfiguration,
+    models: Mapping[str, CatalogEntry],
+    is_own: Callable[[str], bool] = lambda name: False,
+) -> list[str]:
     """Return what is odd but allowed, a line each.
 
     Args:
         config: The run.
         models: What the catalog knows, by slug.
+        is_own: Whether a model's name is no slug, as the user said where it is.
     """
-    return [*_of_models(config, models), *_of_counts(config)]
+    return [*_of_models(config, models, is_own), *_of_counts(config)]
 
 
 def refusals(config: ResolvedConfiguration, models: Mapping[str, CatalogEntry], policy: Policy) -> list[str]:
@@ -57,11 +62,13 @@ def _places(config: ResolvedConfiguration) -> Iterator[tuple[str, ModelChoice]]:
         yield f"sampling.models[{n}]", one
 
 
-def _of_models(config: ResolvedConfiguration, models: Mapping[str, CatalogEntry]) -> Iterator[str]:
+def _of_models(
+    config: ResolvedConfiguration, models: Mapping[str, CatalogEntry], is_own: Callable[[str], bool]
+) -> Iterator[str]:
     for where, one in _places(config):
-        if "/" not in one.model:
+        if "/" not in one.model and not is_own(one.model):
             yield f"{where}: {one.model} names no provider: a slug reads provider/model"
-        if one.catalog_status != "known":
+        if one.catalog_status != "known" and not is_own(one.model):
             yield f"{where}: {one.model} is not in the catalog: check its spelling"
         if is_free(one.model, models):
             yield f"{where}: {one.model} is free: expect limits and other answers from day to day"

@@ -89,6 +89,7 @@ def test_the_options_name_other_models_and_are_kept_in_the_resolved_file(
     assert not server.embedded and {one.body["model"] for one in server.calls} == {"tiny-1"}
     kept = json.loads((Path(found["path"]) / "config.resolved.json").read_text())
     assert [one["model"] for one in kept["sampling"]["models"]] == ["tiny-1"]
+    assert found["warnings"] == []
     assert kept["measurement"]["embedding_model"] == "wordllama"
     provenance = json.loads((Path(found["path"]) / "embeddings.provenance.json").read_text())
     assert provenance["actual_embedding_model"].startswith("wordllama/l2_supercat_256@")
@@ -111,6 +112,9 @@ def test_a_slug_that_names_a_configured_model_is_that_model(
     found = data("arbiter", "run", config, "--out", tmp_path / "runs", MOOT_CONFIG=str(settings))
     assert found["k_attempted"] == 6
     assert {one.body["model"] for one in server.sent} == {"tiny-1", "embed-1"}
+    assert found["warnings"] == []
+    assert data("arbiter", "validate", config, MOOT_CONFIG=str(settings))["warnings"] == []
+    assert len(data("arbiter", "validate", config)["warnings"]) == 2
     plain["sampling"]["models"] = [{"model": "vectors", "weight": 1}]
     config.write_text(json.dumps(plain), encoding="utf-8")
     said = complaint(1, "arbiter", "run", config, MOOT_CONFIG=str(settings))

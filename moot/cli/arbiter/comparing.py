@@ -103,34 +103,36 @@ def _print(target: Console, found: Comparison, paths: tuple[Path, Path]) -> None
     for name, one in found.differences.items():
         if one.categories:
             _print_categories(target, "decision" if name == "decisions" else "reply", one)
-    rows = table(
-        "difference in", "measured", "A", "B", "seen", "by chance", "p", "adjusted", "95 %", right=_RIGHT
-    )
+    rows = table("difference in", "measured", *_TESTED, right=_TESTED)
+    sizes = table("how large", *_SIZES, right=_SIZES)
     for name, one in found.differences.items():
-        means = [_number(name, mean) for mean in one.means or ()] or ["", ""]
-        bounds = "" if one.interval is None else " to ".join(_number(name, bound) for bound in one.interval)
         rows.add_row(
             name,
             MEASURES[name],
-            *means,
             _number(name, one.tested.statistic),
             _number(name, one.tested.by_chance),
             f"{one.tested.p_value:.4f}",
             f"{one.p_adjusted:.4f}",
-            bounds,
         )
+        if one.interval is not None:
+            means = [_number(name, mean) for mean in one.means or ()] or ["", ""]
+            sizes.add_row(name, *means, " to ".join(_number(name, bound) for bound in one.interval))
     print_table(target, rows)
+    if sizes.row_count:
+        target.print()
+        print_table(target, sizes)
     for name, why in found.skipped.items():
         target.print(f"{name}: not compared: {why}", soft_wrap=True)
     target.print()
     target.print(conclusion(found), soft_wrap=True)
 
 
-_RIGHT: Final = ("A", "B", "seen", "by chance", "p", "adjusted", "95 %")
+_TESTED: Final = ("seen", "by chance", "p", "adjusted")
+_SIZES: Final = ("A", "B", "95 %")
 
 
 def _print_categories(target: Console, head: str, one: Difference) -> None:
-    rows = table(head, "A", "B", "B less A", "95 %", right=("A", "B", "B less A", "95 %"))
+    rows = table(head, "A", "B", "B less A", "95 %", right=("A", "B", "B less A", "95 %"), fold=(head,))
     for each in one.categories:
         if not each.first and not each.second:
             continue

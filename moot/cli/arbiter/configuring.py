@@ -17,6 +17,7 @@ from moot.cli.arbiter.endpoints import (
     EndpointOption,
     KeyOption,
     models_of_run,
+    own_names,
     settings_of,
     told_of,
     with_models,
@@ -190,7 +191,9 @@ def validate(
     policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
     if not is_live and (endpoint or key_env or embeddings):
         raise CheckFailed("--endpoint, --key-env and --embeddings go with --live")
-    judged = judge(path, bank, policy, lambda: "pending", with_models(lambda one: one, endpoint, embeddings))
+    judged = judge(
+        path, bank, policy, lambda: "pending", with_models(lambda one: one, endpoint, embeddings), endpoint
+    )
     if not isinstance(judged, Judged):
         return refused("validate", path, judged, as_json=as_json)
     live: list[Checked] = []
@@ -360,6 +363,7 @@ def judge(
     policy: Policy,
     new_id: Callable[[], str],
     change: Callable[[Configuration], Configuration] = lambda config: config,
+    endpoint: str | None = None,
 ) -> Judged | Sequence[str]:
     """Return the run that a file asks for; else what is wrong with it, a line each.
 
@@ -369,6 +373,7 @@ def judge(
         policy: What is allowed.
         new_id: Gives the run its id.
         change: Puts options in the place of the file's values.
+        endpoint: What --endpoint says.
     """
     from moot.arbiter.resolving import prepare
     from moot.config.arbiter.bank import load_bank
@@ -386,7 +391,7 @@ def judge(
     models = {one.slug: one for one in bank.catalog.models}
     if refused := refusals(resolved, models, policy):
         return [f"{path}: {line}" for line in refused]
-    return Judged(path, prepare(resolved, bank), policy, warnings(resolved, models))
+    return Judged(path, prepare(resolved, bank), policy, warnings(resolved, models, own_names(endpoint)))
 
 
 def refused(word: str, path: Path, lines: Sequence[str], *, as_json: bool) -> int:

@@ -89,6 +89,14 @@ def models_of_run(judged: Judged, told: Told, budget: BudgetSettings) -> Models:
     return models
 
 
+def own_names(endpoint: str | None) -> Callable[[str], bool]:
+    """Return what says whether a model's name is no slug, but that of a server or of MOOT_CONFIG."""
+    from moot.arbiter.endpoints import OPENROUTER
+
+    is_elsewhere = (endpoint or "").partition("#")[0] not in ("", OPENROUTER)
+    return lambda name: is_elsewhere or name in settings_of().models
+
+
 def with_models(
     change: Callable[[Configuration], Configuration], endpoint: str | None, embeddings: str | None
 ) -> Callable[[Configuration], Configuration]:

@@ -113,7 +113,7 @@ def run(
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
-    """Carry out a run: ask models, embed what they answer, measure how stable it is.
+    """Ask models, embed what they answer, and measure how stable it is.
 
     Every call is booked in the run's ledger before it is sent, so --budget is never overrun, and what was answered is
     never paid twice: --resume goes on with a run from there. A slug that is the NAME of a [models.NAME] of MOOT_CONFIG
@@ -134,7 +134,7 @@ def run(
     path = path_of(named, config)
     policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
     change = with_models(changed(max_trials, batch_size, workers), endpoint, embeddings)
-    judged = judge(path, bank, policy, begun()[1], change)
+    judged = judge(path, bank, policy, begun()[1], change, endpoint)
     if not isinstance(judged, Judged):
         return refused("run", path, judged, as_json=as_json)
     settings = settings_of()

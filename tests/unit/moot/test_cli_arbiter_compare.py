@@ -94,6 +94,14 @@ def test_a_person_reads_tables_and_a_sentence(runs: tuple[Path, Path, Path]) -> 
     assert any(line.startswith("cost ") and "$0.0000" in line for line in told)
 
 
+def test_no_figure_is_cut_on_a_terminal_of_80_columns(runs: tuple[Path, Path, Path]) -> None:
+    told = done("arbiter", "compare", runs[0], runs[2], COLUMNS="80")
+    assert "…" not in told
+    assert all(
+        len(line) <= 80 for line in told.splitlines() if line.startswith(("answers", "tokens", "cost"))
+    )
+
+
 def test_a_seed_gives_the_same_figures_and_another_one_others(runs: tuple[Path, Path, Path]) -> None:
     once = data("arbiter", "compare", runs[0], runs[1], "--seed", 7, "--permutations", 199)
     assert once == data("arbiter", "compare", runs[0], runs[1], "--seed", 7, "--permutations", 199)

@@ -53,6 +53,15 @@ def test_a_run_of_known_models_is_not_odd() -> None:
     assert warnings(run("a/one", "a/unsure"), CATALOG) == []
 
 
+def test_a_name_of_the_users_own_need_not_be_a_slug_of_the_catalog() -> None:
+    def is_own(name: str) -> bool:
+        return name == "plain"
+
+    assert warnings(run("a/one", "plain"), CATALOG, is_own) == []
+    assert len(warnings(run("plain", "other"), CATALOG, is_own)) == 2
+    assert len(warnings(run("a/gratis", "a/latest"), CATALOG, lambda name: True)) == 2
+
+
 @pytest.mark.parametrize(
     ("slug", "odd"),
     [
