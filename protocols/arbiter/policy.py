@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
-from moot.protocols.arbiter.generated import CatalogEntry, ModelChoice, Policy, ResolvedConfiguration
+from moot.protocols.arbiter.generated import (
+    CatalogEntry,
+    ModelChoice,
+    Policy,
+    Range,
+    ResolvedConfiguration,
+    WholeRange,
+)
+
+TAKEN: Final = {
+    "temperature": (0, 2),
+    "top_p": (0, 1),
+    "max_tokens": (1, float("inf")),
+    "presence_penalty": (-2, 2),
+    "frequency_penalty": (-2, 2),
+}
+"""What OpenAI's API takes, from and to; schemas leave it open."""
 
 
 def warnings(
@@ -19,7 +36,7 @@ def warnings(
         models: What the catalog knows, by slug.
         is_own: Whether a model's name is no slug, as the user said where it is.
     """
-    return [*_of_models(config, models, is_own), *_of_counts(config)]
+    return [*_of_models(config, models, is_own), *_of_decoding(config), *_of_counts(config)]
 
 
 def refusals(config: ResolvedConfiguration, models: Mapping[str, CatalogEntry], policy: Policy) -> list[str]:
@@ -74,6 +91,20 @@ def _of_models(
             yield f"{where}: {one.model} is free: expect limits and other answers from day to day"
         if is_aliased(one.model, models):
             yield f"{where}: {one.model} is an alias: the model behind it changes in time"
+
+
+def _of_decoding(config: ResolvedConfiguration) -> Iterator[str]:
+    if config.sampling.decode is None:
+        return
+    for name, (least, most) in TAKEN.items():
+        given = getattr(config.sampling.decode, name)
+        if given is None:
+            continue
+        ends = (given.min, given.max) if isinstance(given, Range | WholeRange) else (given,)
+        for one in ends:
+            if not least <= one <= most:
+                bounds = f"{least:g} to {most:g}" if most < float("inf") else f"{least:g} or more"
+                yield f"sampling.decode.{name}: {one:g} is not what OpenAI's API takes: choose {bounds}"
 
 
 def _of_counts(config: ResolvedConfiguration) -> Iterator[str]:

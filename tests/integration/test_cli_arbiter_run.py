@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.doubles.command_line import complaint, data, done, moot
-from tests.doubles.model_server import ModelServer, Turn, completion
+from tests.doubles.model_server import ModelServer, Turn, completion, embedding, refusal
 
 KEY = "sk-test-0123456789abcdefghij"
 PATIENCE_S = 120
@@ -68,6 +68,21 @@ def test_a_run_asks_every_trial_and_leaves_a_folder_that_verifies(config: Path, 
     assert {one["raw_assistant_text"] for one in trials} == {"Yes, on Sundays."}
     assert found["usage"]["totals"]["total_tokens"] == 720
     assert all(KEY.encode() not in path.read_bytes() for path in directory.rglob("*") if path.is_file())
+
+
+def test_why_trials_failed_is_told_when_the_run_ended(config: Path, server: ModelServer) -> None:
+    command = ("arbiter", "run", config, "--endpoint", server.url, "--out", config.parent / "runs", "--quiet")
+    server.plays(refusal(404, "no such model", "model_not_found"))
+    server.embedding_script.extend([embedding([1.0, 0.0]), embedding([1.0])])
+    ended = moot(*command, "--workers", 1, "--max-trials", 3)
+    assert ended.exit_code == 0
+    assert ended.stderr.splitlines()[1:] == [
+        "moot arbiter run: 1 of 3 trials failed: HTTP 404: no such model",
+        "moot arbiter run: 1 of 3 trials could not be embedded: the vector has 1 dimensions, those before it 2",
+    ]
+    server.key = KEY
+    told = moot(*command, "--key-env", "A_KEY", A_KEY="sk-test-of-another").stderr.splitlines()
+    assert told[-1].startswith("moot arbiter run: 6 of 6 trials failed: HTTP 401: Incorrect API key provided")
 
 
 def test_a_run_pays_for_no_trial_after_its_mode_is_certain(config: Path, server: ModelServer) -> None:

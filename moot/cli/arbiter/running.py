@@ -183,6 +183,7 @@ def carry_out(
     from moot.arbiter.certifying import certificate_writer
     from moot.arbiter.engine import RunFailed
     from moot.arbiter.launching import CannotBegin, launch
+    from moot.cli.arbiter.failing import Failures
     from moot.clock import RealClock
     from moot.heap import settle_heap
 
@@ -206,7 +207,8 @@ def carry_out(
     )
     settle_heap()
     with ExitStack() as exits:
-        watchers: list[Subscriber] = []
+        failures = Failures()
+        watchers: list[Subscriber] = [failures]
         if certifier is not None:
             watchers.append(certificate_writer(certifier, directory))
         if is_watched:
@@ -229,6 +231,8 @@ def carry_out(
             raise CheckFailed(f"{error}{where}") from error
         except CannotBegin as error:
             raise CheckFailed(str(error)) from error
+    for line in failures.lines():
+        warn(line)
     return Outcome(directory, writer, ended)
 
 

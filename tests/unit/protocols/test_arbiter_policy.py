@@ -43,6 +43,19 @@ def run(*models: str, kind: str = "independent", **execution: int) -> ResolvedCo
     return ResolvedConfiguration.from_json(json.dumps(value))
 
 
+def test_a_bound_that_apis_refuse_is_told() -> None:
+    value = json.loads(run("a/one").model_dump_json())
+    value["sampling"]["decode"] = {"temperature": {"min": 0, "max": 2}, "top_p": 1, "max_tokens": 1}
+    assert warnings(ResolvedConfiguration.from_json(json.dumps(value)), CATALOG) == []
+    value["sampling"]["decode"] = {"temperature": {"min": -1, "max": 3}, "top_p": 1.5, "max_tokens": 0}
+    assert warnings(ResolvedConfiguration.from_json(json.dumps(value)), CATALOG) == [
+        "sampling.decode.temperature: -1 is not what OpenAI's API takes: choose 0 to 2",
+        "sampling.decode.temperature: 3 is not what OpenAI's API takes: choose 0 to 2",
+        "sampling.decode.top_p: 1.5 is not what OpenAI's API takes: choose 0 to 1",
+        "sampling.decode.max_tokens: 0 is not what OpenAI's API takes: choose 1 or more",
+    ]
+
+
 def policy(*, strict: bool = True, allow_free: bool = False, allow_aliased: bool = False) -> Policy:
     return Policy(
         strict=strict, allow_free=allow_free, allow_aliased=allow_aliased, contract_failure_policy="warn"
