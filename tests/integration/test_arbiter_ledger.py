@@ -89,10 +89,10 @@ def test_a_budget_that_is_spent_ends_a_run_and_what_was_paid_is_not_paid_again(
     case = f"exp_{configured().run.run_id}"
     assert ends == [
         (case, "user_interrupt"),
-        (f"{case}.1", "k_max_reached"),
-        (f"{case}.2", "k_max_reached"),
+        (f"{case}-1", "k_max_reached"),
+        (f"{case}-2", "k_max_reached"),
     ]
-    told = [one for one in log if isinstance(one, ExperimentBatch) and one.experiment_id == f"{case}.2"]
+    told = [one for one in log if isinstance(one, ExperimentBatch) and one.experiment_id == f"{case}-2"]
     assert [one.k_attempted for one in told] == [4, 8]
     assert told[-1].tokens == 960 and told[-1].examples[0].text == "yes"
 
