@@ -477,7 +477,7 @@ def test_k26_a_call_whose_reservation_is_not_on_the_disk_is_never_sent(
         done.set_exception(StorageError("log.sqlite: database or disk is full"))
         return done
 
-    monkeypatch.setattr(model_service, "_at_once", full)
+    monkeypatch.setattr(model_service, "at_once", full)
     with pytest.raises(StorageError, match="disk is full"):
         Evening(server)
     assert len(server.calls) == 1

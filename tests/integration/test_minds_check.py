@@ -56,7 +56,8 @@ def test_an_answer_that_breaks_a_rule_is_told_with_the_rule_and_the_field():
     found = tried("critic", Forgetful)
     assert found.steps["debate", "assessment-1"].right == TIMES
     second = found.steps["debate", "assessment-2"]
-    assert dict(second.wrong) == {"RISK_ASSESSMENT: round: this is round 2 [1.4]": TIMES}
+    # A debate whose Explorer gives up has no second assessment.
+    assert set(second.wrong) == {"RISK_ASSESSMENT: round: this is round 2 [1.4]"} and not second.right
     assert not found.is_passed
 
 
