@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
+from moot.config.arbiter import moot_debate
 from moot.config.arbiter.bank import Bank
 from moot.config.arbiter.reading import Faulty, read_record, record
 from moot.protocols.arbiter.generated import (
@@ -93,6 +94,10 @@ def resolve(config: Configuration, bank: Bank, run_id: str, name: str) -> Resolv
     protocol["timeouts"] = {**TIMEOUTS, **protocol.get("timeouts", {})}
     if config.protocol.decision_contract is not None:
         protocol["decision_contract"] = filling.contract(config.protocol.decision_contract.id)
+    if config.protocol.type == moot_debate.TYPE:
+        name_of = config.protocol.decision_contract
+        if name_of is None or name_of.id in bank.contracts:
+            filling.lines += moot_debate.faults(config, bank.contracts[name_of.id] if name_of else None)
     if config.protocol.type == "debate_v1":
         protocol["prompts"] = {role: filling.role(prompt) for role, prompt in ROLES.items()}
     execution = found["execution"]

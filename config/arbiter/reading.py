@@ -105,13 +105,27 @@ class _Fault(NamedTuple):
 
 
 def _lines(error: ValidationError, kind: type[Record]) -> Iterator[str]:
-    faults = [_fault(told, kind) for told in error.errors(include_url=False)]
+    faults = [*_merged([_fault(told, kind) for told in error.errors(include_url=False)])]
     for number, fault in enumerate(faults):
         if any(_says_more(other, fault, earlier=at < number) for at, other in enumerate(faults)):
             continue
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault.place)
         text = ABSENT if _should_be_absent(fault) else why(fault.told, list(fault.fields))
         yield f"{where.removeprefix('.')}: {text}" if where else text
+
+
+def _merged(faults: Sequence[_Fault]) -> Iterator[_Fault]:
+    """Make one fault of those that each list some of the choices for the same place."""
+    choices: dict[tuple[int | str, ...], list[str]] = {}
+    for fault in faults:
+        if fault.told["type"] == "literal_error":
+            choices.setdefault(fault.place, []).extend(fault.told["ctx"]["expected"].split(" or "))
+    for fault in faults:
+        if fault.told["type"] != "literal_error":
+            yield fault
+        elif listed := choices.pop(fault.place, None):
+            expected = " or ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
+            yield fault._replace(told={**fault.told, "ctx": {"expected": expected}})
 
 
 def _fault(told: ErrorDetails, kind: type[Record]) -> _Fault:

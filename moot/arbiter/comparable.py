@@ -128,6 +128,6 @@ def _drawn(planned: PlannedTrial) -> tuple[object, ...]:
     """Return what a trial drew but for the model."""
     roles = planned.role_assignments
     if roles is not None:
-        return tuple((role.persona_id, repr(role.decode)) for role in (roles.proposer, roles.critic))
+        return tuple((role.persona_id, repr(role.decode)) for _, role in roles)
     assigned = planned.assigned_config
     return assigned.persona, assigned.protocol, repr(assigned.decode)

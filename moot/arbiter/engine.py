@@ -170,7 +170,7 @@ class Engine:
         except NotBegun:
             return
         if ran is None:
-            is_debate = planned.protocol == "debate_v1"
+            is_debate = planned.protocol != "independent"
             ran = cut_short(planned, not_answered(planned.trial_id, "debate-v1" if is_debate else "live-v0"))
         line, vector = await self._embedded(ran)
         self._batch[planned.trial_id] = vector

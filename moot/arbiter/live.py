@@ -48,6 +48,10 @@ NO_BUDGET: Final = "no_budget"
 
 def runner_of(config: ResolvedConfiguration, outcomes: Outcomes, post: Post, clock: Clock) -> LiveRunner:
     """Return what carries out the trials of a run."""
+    if config.protocol.type == "moot:debate":
+        from moot.arbiter.debating import MotionRunner  # it stands on this module
+
+        return MotionRunner(config, outcomes, post, clock)
     kind = DebateRunner if config.protocol.type == "debate_v1" else IndependentRunner
     return kind(config, outcomes, post, clock)
 
@@ -147,7 +151,7 @@ class DebateRunner(LiveRunner):
 
     async def run(self, planned: PlannedTrial) -> RanTrial:
         roles = planned.role_assignments
-        assert roles is not None
+        assert isinstance(roles, Roles)
         debate = _Debate()
         until = self._clock.now() + self._trial_limit
         ended = Ending("success", None, None)
@@ -230,7 +234,7 @@ class DebateRunner(LiveRunner):
             protocol=planned.protocol,
             status=status,
             assigned_config=planned.assigned_config,
-            attempt=_whole(debate.calls),
+            attempt=whole(debate.calls),
             error=error,
             error_code=error_code,
             raw_assistant_text=text,
@@ -255,7 +259,7 @@ def _request(system: str, said: Any, decode: DrawnDecode | None) -> Request:
     return Request(messages=tuple(messages), max_tokens=drawn.pop("max_tokens", MAX_TOKENS), **drawn)
 
 
-def _whole(calls: list[Call]) -> Attempt | None:
+def whole(calls: list[Call]) -> Attempt | None:
     """Say when a debate was held, from its first call to its last."""
     if not calls:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -21,6 +22,9 @@ BREATH: Final = 64
 
 _MOCK: Final = {"mock": True}
 
+Said = tuple[tuple[Speaker, str], ...]
+"""What was said in a debate, by whom."""
+
 
 class MockRunner:
     """Answers trials; every one succeeds, by the model that was asked for.
@@ -30,26 +34,37 @@ class MockRunner:
         clock: Tells the time.
         delay: How long each trial takes.
         is_mute: Nothing is left of an answer that could be embedded.
+        debate: Has simulated minds hold the debate of a trial, in a thread; None: what a debate says is made up.
     """
 
     def __init__(
-        self, outcomes: Outcomes, clock: Clock, *, delay: timedelta = timedelta(0), is_mute: bool = False
+        self,
+        outcomes: Outcomes,
+        clock: Clock,
+        *,
+        delay: timedelta = timedelta(0),
+        is_mute: bool = False,
+        debate: Callable[[int], Sequence[Turn]] | None = None,
     ) -> None:
         """Begin a run."""
         self._outcomes = outcomes
         self._clock = clock
         self._delay = delay
         self._is_mute = is_mute
+        self._debate = debate
         self._ran = 0
 
     async def run(self, planned: PlannedTrial) -> RanTrial:
         started = self._clock.now()
+        said: Said = ()
         try:
             await self._pause()
+            if planned.role_assignments is not None:
+                said = await self._said(planned)
         except asyncio.CancelledError:
             return cut_short(planned, self._outcomes.read(planned.trial_id, None))
         if planned.role_assignments is not None:
-            return self._debated(planned, started)
+            return self._debated(planned, started, said)
         answer = mock_answer(planned.trial_id)
         trial = Trial(
             trial_id=planned.trial_id,
@@ -71,15 +86,21 @@ class MockRunner:
         elif self._ran % BREATH == 0:
             await asyncio.sleep(0)
 
-    def _debated(self, planned: PlannedTrial, started: datetime) -> RanTrial:
+    async def _said(self, planned: PlannedTrial) -> Said:
+        if self._debate is not None:
+            turns = await asyncio.to_thread(self._debate, planned.trial_id)
+            return tuple((turn.role, turn.content) for turn in turns)
         debate = mock_debate(planned.trial_id)
-        model = planned.assigned_config.model
-        attempt = self._attempt(started)
-        said: tuple[tuple[Speaker, str], ...] = (
+        return (
             ("proposer", debate.proposal),
             ("critic", debate.critique),
             ("proposer", debate.final),
         )
+
+    def _debated(self, planned: PlannedTrial, started: datetime, said: Said) -> RanTrial:
+        final = said[-1][1]
+        model = planned.assigned_config.model
+        attempt = self._attempt(started)
         trial = Trial(
             trial_id=planned.trial_id,
             requested_model_slug=model,
@@ -89,7 +110,7 @@ class MockRunner:
             assigned_config=planned.assigned_config,
             attempt=attempt,
             error_code=None,
-            raw_assistant_text=debate.final,
+            raw_assistant_text=final,
             role_assignments=planned.role_assignments,
             calls=tuple(
                 Call(
@@ -109,7 +130,7 @@ class MockRunner:
                 Turn(turn=turn, role=role, content=content) for turn, (role, content) in enumerate(said)
             ),
         )
-        return RanTrial(trial, self._read(planned.trial_id, debate.final))
+        return RanTrial(trial, self._read(planned.trial_id, final))
 
     def _read(self, trial_id: int, text: str) -> Parsed:
         parsed = self._outcomes.read(trial_id, text)

@@ -25,7 +25,7 @@ class Outcomes:
         self, config: ResolvedConfiguration, judge: Judge | None, version: Literal["mock-v0", "live-v0"]
     ) -> None:
         """Begin a run."""
-        self._is_debate = config.protocol.type == "debate_v1"
+        self._is_debate = config.protocol.type != "independent"
         self._contract = config.protocol.decision_contract
         self._judge = judge
         self._version = version

@@ -52,7 +52,7 @@ def summarise(run: ReadRun, *, top: int) -> Summary:
     last = run.rows[-1] if run.rows else None
     usage = run.usage.totals if run.usage else None
     state = _state(run)
-    is_debate = config.protocol.type == "debate_v1"
+    is_debate = config.protocol.type != "independent"
     contract = config.protocol.decision_contract
     clusters = _clusters(run, last, top) if isinstance(last, ClusteredRow) and last.cluster_count else None
     return Summary(

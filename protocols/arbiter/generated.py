@@ -62,9 +62,6 @@ class RolePrompts(Record):
     proposer_final_system: RolePrompt
 
 
-ProtocolType = Literal["independent", "debate_v1"]
-
-
 CatalogStatus = Literal["known", "unknown_to_catalog"]
 
 
@@ -192,14 +189,6 @@ class ContractChoice(Record):
     id: Name
 
 
-class Protocol(Record):
-    """How one trial goes: one call, or proposer, critic and proposer again."""
-
-    type: ProtocolType
-    timeouts: Timeouts | None = None
-    decision_contract: ContractChoice | None = None
-
-
 class RetryPolicy(Record):
     """How often a call that failed is sent again, and after which pause."""
 
@@ -265,24 +254,6 @@ class Output(Record):
     """Where runs go when the command names no other folder."""
 
     runs_dir: str
-
-
-class Configuration(Record):
-    """A run as a user asks for it; arbiter.config.json."""
-
-    schema_version: SchemaVersion
-    readme: Annotated[Any | None, Field(alias="_readme")] = None
-    """Notes of the user; nothing reads them."""
-    template_id: str | None = None
-    display_name: str | None = None
-    description: str | None = None
-    run: RunSettings
-    question: Question
-    sampling: Sampling
-    protocol: Protocol
-    execution: Execution
-    measurement: Measurement
-    output: Output
 
 
 class ContractEntry(Record):
@@ -489,6 +460,14 @@ class ModelCatalog(Record):
     models: tuple[CatalogEntry, ...]
 
 
+MootProtocol = Literal["moot:debate"]
+"""A protocol of Moot's, held whole as one trial; its answers are those that the decision contract lists."""
+
+
+MootSeat = Literal["advocate", "critic", "judge"]
+"""Who speaks in a debate of Moot's."""
+
+
 class Assignment(Record):
     """A line of clusters/online.assignments.jsonl."""
 
@@ -638,17 +617,7 @@ class Roles(Record):
     critic: Role
 
 
-class PlannedTrial(Record):
-    """A line of trial_plan.jsonl."""
-
-    trial_id: Count
-    protocol: ProtocolType
-    assigned_config: AssignedConfig
-    role_assignments: Roles | None = None
-    """Of a debate."""
-
-
-Speaker = Literal["proposer", "critic"]
+Speaker = Literal["proposer", "critic"] | MootSeat
 
 
 class Attempt(Record):
@@ -698,35 +667,6 @@ class Turn(Record):
     turn: Count
     role: Speaker
     content: str
-
-
-class Trial(Record):
-    """A line of trials.jsonl; a debate tells its roles, calls and turns."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "if": {"properties": {"protocol": {"const": "debate_v1"}}},
-            "then": {"required": ["role_assignments", "calls", "transcript"]},
-        },
-    )
-    trial_id: Count
-    requested_model_slug: Name
-    actual_model: str | None
-    """The model that the reply names."""
-    protocol: ProtocolType
-    status: Literal["success", "error", "model_unavailable", "timeout_exhausted"]
-    assigned_config: AssignedConfig
-    attempt: Attempt | None = None
-    error: TrialError | None = None
-    error_code: str | None
-    raw_assistant_text: str | None = None
-    request_payload: Payload | None = None
-    response_payload: Payload | None = None
-    usage: Usage | None = None
-    metadata: Payload | None = None
-    role_assignments: Roles | None = None
-    calls: tuple[Call, ...] | None = None
-    transcript: tuple[Turn, ...] | None = None
 
 
 class Aggregates(Record):
@@ -848,21 +788,6 @@ class ResolvedContract(Record):
     """UTF-16 code units; a longer rationale is cut."""
 
 
-class ResolvedProtocol(Record):
-    """How one trial goes."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "if": {"properties": {"type": {"const": "debate_v1"}}},
-            "then": {"required": ["prompts"]},
-        },
-    )
-    type: ProtocolType
-    timeouts: ResolvedTimeouts
-    decision_contract: ResolvedContract | None = None
-    prompts: RolePrompts | None = None
-
-
 class ResolvedRetryPolicy(RetryPolicy):
     """How often a call that failed is sent again, and after which pause."""
 
@@ -894,8 +819,19 @@ class ResolvedMeasurement(Measurement):
     """UTF-16 code units of a text that are embedded at most."""
 
 
-class ResolvedConfiguration(Record):
-    """A run as it is carried out; config.resolved.json."""
+ProtocolType = Literal["independent", "debate_v1"] | MootProtocol
+
+
+class Protocol(Record):
+    """How one trial goes: one call, proposer, critic and proposer again, or a protocol of Moot's."""
+
+    type: ProtocolType
+    timeouts: Timeouts | None = None
+    decision_contract: ContractChoice | None = None
+
+
+class Configuration(Record):
+    """A run as a user asks for it; arbiter.config.json."""
 
     schema_version: SchemaVersion
     readme: Annotated[Any | None, Field(alias="_readme")] = None
@@ -905,10 +841,10 @@ class ResolvedConfiguration(Record):
     description: str | None = None
     run: RunSettings
     question: Question
-    sampling: ResolvedSampling
-    protocol: ResolvedProtocol
-    execution: ResolvedExecution
-    measurement: ResolvedMeasurement
+    sampling: Sampling
+    protocol: Protocol
+    execution: Execution
+    measurement: Measurement
     output: Output
 
 
@@ -1006,3 +942,94 @@ class Manifest(Record):
     usage: RunUsage | None = None
     notes: str | None = None
     git_sha: str | None = None
+
+
+class MootSeats(Record):
+    """Who fills the seats of a debate of Moot's."""
+
+    advocate: Role
+    critic: Role
+    judge: Role
+
+
+Assignments = Roles | MootSeats
+
+
+class PlannedTrial(Record):
+    """A line of trial_plan.jsonl."""
+
+    trial_id: Count
+    protocol: ProtocolType
+    assigned_config: AssignedConfig
+    role_assignments: Assignments | None = None
+    """Of a debate."""
+
+
+class Trial(Record):
+    """A line of trials.jsonl; a debate tells its roles, calls and turns."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"properties": {"protocol": {"const": "debate_v1"}}},
+            "then": {"required": ["role_assignments", "calls", "transcript"]},
+            "else": {
+                "if": {"properties": {"protocol": {"const": "moot:debate"}}},
+                "then": {"required": ["role_assignments", "calls", "transcript"]},
+            },
+        },
+    )
+    trial_id: Count
+    requested_model_slug: Name
+    actual_model: str | None
+    """The model that the reply names."""
+    protocol: ProtocolType
+    status: Literal["success", "error", "model_unavailable", "timeout_exhausted"]
+    assigned_config: AssignedConfig
+    attempt: Attempt | None = None
+    error: TrialError | None = None
+    error_code: str | None
+    raw_assistant_text: str | None = None
+    request_payload: Payload | None = None
+    response_payload: Payload | None = None
+    usage: Usage | None = None
+    metadata: Payload | None = None
+    role_assignments: Assignments | None = None
+    calls: tuple[Call, ...] | None = None
+    transcript: tuple[Turn, ...] | None = None
+
+
+class ResolvedProtocol(Record):
+    """How one trial goes."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"properties": {"type": {"const": "debate_v1"}}},
+            "then": {"required": ["prompts"]},
+            "else": {
+                "if": {"properties": {"type": {"const": "moot:debate"}}},
+                "then": {"required": ["decision_contract"]},
+            },
+        },
+    )
+    type: ProtocolType
+    timeouts: ResolvedTimeouts
+    decision_contract: ResolvedContract | None = None
+    prompts: RolePrompts | None = None
+
+
+class ResolvedConfiguration(Record):
+    """A run as it is carried out; config.resolved.json."""
+
+    schema_version: SchemaVersion
+    readme: Annotated[Any | None, Field(alias="_readme")] = None
+    """Notes of the user; nothing reads them."""
+    template_id: str | None = None
+    display_name: str | None = None
+    description: str | None = None
+    run: RunSettings
+    question: Question
+    sampling: ResolvedSampling
+    protocol: ResolvedProtocol
+    execution: ResolvedExecution
+    measurement: ResolvedMeasurement
+    output: Output

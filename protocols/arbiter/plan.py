@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from moot.protocols.arbiter.generated import (
     AssignedConfig,
+    Assignments,
     Decode,
     DrawnDecode,
+    MootSeats,
     PlannedTrial,
     Range,
     ResolvedConfiguration,
@@ -39,14 +41,17 @@ def plan(config: ResolvedConfiguration) -> Iterator[PlannedTrial]:
             yield PlannedTrial(trial_id=trial_id, protocol=kind, assigned_config=assigned)
             continue
         second = sampling.personas[draws.choose(personas)].persona
+        one, other = (Role(model_slug=model, persona_id=name, decode=decode) for name in (first, second))
+        assigned_roles: Assignments = Roles(proposer=one, critic=other)
+        if kind == "moot:debate":
+            third = sampling.personas[draws.choose(personas)].persona
+            judge = Role(model_slug=model, persona_id=third, decode=decode)
+            assigned_roles = MootSeats(advocate=one, critic=other, judge=judge)
         yield PlannedTrial(
             trial_id=trial_id,
             protocol=kind,
             assigned_config=AssignedConfig(model=model, persona=None, protocol=None, decode=decode),
-            role_assignments=Roles(
-                proposer=Role(model_slug=model, persona_id=first, decode=decode),
-                critic=Role(model_slug=model, persona_id=second, decode=decode),
-            ),
+            role_assignments=assigned_roles,
         )
 
 

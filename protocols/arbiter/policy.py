@@ -109,10 +109,11 @@ def _of_decoding(config: ResolvedConfiguration) -> Iterator[str]:
 
 def _of_counts(config: ResolvedConfiguration) -> Iterator[str]:
     sampling, execution = config.sampling, config.execution
-    if config.protocol.type == "debate_v1":
-        cells = len(sampling.models) * len(sampling.personas) ** 2
-    else:
+    if config.protocol.type == "independent":
         cells = len(sampling.models) * len(sampling.personas) * len(sampling.protocols)
+    else:
+        seats = 2 if config.protocol.type == "debate_v1" else 3
+        cells = len(sampling.models) * len(sampling.personas) ** seats
     if execution.k_max < 2 * cells:
         yield (
             f"execution.k_max: {execution.k_max} trials for {cells} combinations are fewer than two each: "

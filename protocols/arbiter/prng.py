@@ -13,8 +13,8 @@ from itertools import accumulate
 from struct import iter_unpack
 from typing import Final, Literal
 
-Purpose = Literal["plan", "decode", "embedding"]
-"""What a stream is for: what a trial asks, how it is decoded, vectors of a mock run."""
+Purpose = Literal["plan", "decode", "embedding", "debate"]
+"""What a stream is for: what a trial asks, how it is decoded, vectors of a mock run, simulated minds of a debate."""
 
 _MASK: Final = 0xFFFFFFFF
 

@@ -18,6 +18,7 @@ from moot.arbiter.outcomes import Outcomes
 from moot.arbiter.resolving import Prepared, prepare
 from moot.clock import Clock, RealClock
 from moot.config.arbiter.bank import load_bank
+from moot.config.arbiter.judging import judge_of
 from moot.config.budget import BudgetSettings
 from moot.protocols.arbiter.generated import ResolvedConfiguration
 from tests.doubles.arbiter_runs import configured, policy
@@ -63,7 +64,8 @@ def run_live(
                     trials.append(event)
                 watch(ledger, interrupt, event)
 
-            runner = runner_of(run.config, Outcomes(run.config, None, "live-v0"), ledger, clock)
+            outcomes = Outcomes(run.config, judge_of(run.config.protocol.decision_contract), "live-v0")
+            runner = runner_of(run.config, outcomes, ledger, clock)
             patience = Patience.of(run.config, run.config.execution.retry_policy.max_retries)
             embedder = EndpointEmbedder(
                 EMBEDS + run.config.measurement.embedding_model, ledger, clock, patience

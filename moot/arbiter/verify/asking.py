@@ -44,6 +44,7 @@ class _Call:
         self.sent = found.get("request_payload", MOCK)
         self.back = found.get("response_payload")
         self.usage = found.get("usage")
+        self.role = found.get("role", "")
         self.decode, self.text = decode, text
 
 
@@ -74,25 +75,47 @@ def _calls(trial: Mapping[str, Any]) -> Iterator[_Call]:
         return
     said = {turn["turn"]: turn["content"] for turn in trial["transcript"]}
     for n, call in enumerate(trial["calls"]):
-        decode = trial["role_assignments"][call["role"]].get("decode", {})
+        decode = trial["role_assignments"].get(call["role"], {}).get("decode", {})
         asked, answered = call["model_requested"], call["model_actual"]
-        yield _Call(f"calls[{n}].", call["turn"], asked, answered, call, decode, said.get(call["turn"]))
+        text = said.get(call["turn"])
+        if trial["protocol"] == "moot:debate":
+            # A seat answers in a form, and its message is made of that; it cuts nobody short.
+            decode = {name: value for name, value in decode.items() if name != "max_tokens"}
+            text = text if call["request_payload"] == MOCK else None
+        yield _Call(f"calls[{n}].", call["turn"], asked, answered, call, decode, text)
 
 
 def _request(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration) -> Told:
-    found = _said(call.sent)
-    is_independent = trial["protocol"] == "independent"
-    expected = _independent(trial, config) if is_independent else _turn(call, trial, config)
-    if found is None or len(expected) != len(found):
-        yield "request_payload", f"says {len(found or ())} messages, should be {len(expected)}"
-    for one, other in zip(expected, found or (), strict=False):
-        # The words by which a turn is asked for are nobody's configuration.
-        if one[0] != other[0] or (one[1] and one[1] != other[1]):
-            yield "request_payload", f"says {told(other[1])} as {other[0]}, should be {told(one[1])}"
+    yield from _words(call, trial, config)
     for name, wanted in call.decode.items():
         sent = call.sent.get(name, wanted)
         if sent != wanted:
             yield f"request_payload.{name}", f"is {told(sent)}, should be {told(wanted)}"
+
+
+def _words(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration) -> Told:
+    found = _said(call.sent) or []
+    if trial["protocol"] == "moot:debate":
+        # What a seat is told besides its persona is Moot's, as it was then.
+        persona = _persona(call.role, trial, config)
+        if not found or found[0][0] != "system" or not found[0][1].startswith(persona):
+            yield "request_payload", f"does not begin with {told(persona)} as system"
+        return
+    is_independent = trial["protocol"] == "independent"
+    expected = _independent(trial, config) if is_independent else _turn(call, trial, config)
+    if len(expected) != len(found):
+        yield "request_payload", f"says {len(found)} messages, should be {len(expected)}"
+    for one, other in zip(expected, found, strict=False):
+        # The words by which a turn is asked for are nobody's configuration.
+        if one[0] != other[0] or (one[1] and one[1] != other[1]):
+            yield "request_payload", f"says {told(other[1])} as {other[0]}, should be {told(one[1])}"
+
+
+def _persona(role: str, trial: Mapping[str, Any], config: ResolvedConfiguration) -> str:
+    """Return the words of a role's persona with what divides them from its role; "" for a persona without words."""
+    persona_id = trial["role_assignments"].get(role, {}).get("persona_id")
+    persona = next((one.text for one in config.sampling.personas if one.persona == persona_id), "")
+    return "" if is_blank(persona) else f"{persona.strip()}{BETWEEN}"
 
 
 def _reply(call: _Call, *, was_asked: bool) -> Told:
@@ -184,9 +207,7 @@ def _turn(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration) 
     prompt = (prompts.proposer_system, prompts.critic_system, prompts.proposer_final_system)[
         min(call.turn, 2)
     ]
-    persona_id = trial["role_assignments"][role]["persona_id"]
-    persona = next((one.text for one in config.sampling.personas if one.persona == persona_id), "")
-    system = prompt.text.strip() if is_blank(persona) else f"{persona.strip()}{BETWEEN}{prompt.text.strip()}"
+    system = f"{_persona(role, trial, config)}{prompt.text.strip()}"
     said = [question]
     for turn in trial["transcript"][: call.turn]:
         said += [("assistant", turn["content"]), ("user", "")]

@@ -15,6 +15,14 @@ MOCK: Final = {"mock": True}
 TURNS: Final = ("proposer", "critic", "proposer")
 """Who speaks in the turns of a debate."""
 
+FOLLOWS: Final[Mapping[str, frozenset[str]]] = {
+    "": frozenset({"advocate"}),
+    "advocate": frozenset({"critic", "judge"}),
+    "critic": frozenset({"advocate", "judge"}),
+    "judge": frozenset({"critic"}),
+}
+"""Who may speak after whom in a debate of Moot's: a Judge who adds a round is followed by the Critic."""
+
 CODES: Final[Mapping[str, frozenset[str | None]]] = {
     "success": frozenset({None}),
     "error": frozenset({None, "shutdown_abort", "no_budget"}),
@@ -38,6 +46,9 @@ def contradictions(trial: Mapping[str, Any]) -> Told:
         yield "error_code", f"is {code}, beside status {status}"
     if trial["protocol"] == "debate_v1":
         yield from _of_debate(trial)
+        yield from _of_whole(trial)
+    elif trial["protocol"] == "moot:debate":
+        yield from _of_motion(trial)
         yield from _of_whole(trial)
     elif "attempt" in trial:
         yield from _of_attempt("attempt", trial["attempt"])
@@ -66,7 +77,7 @@ def _of_debate(trial: Mapping[str, Any]) -> Told:
     for n, call in enumerate(calls):
         if (call["call_index"], call["turn"], call["role"]) != (n, n, TURNS[n] if n < len(TURNS) else None):
             yield f"calls[{n}]", "is out of its turn"
-        if call["model_requested"] != trial["role_assignments"][call["role"]]["model_slug"]:
+        if call["model_requested"] != trial["role_assignments"].get(call["role"], {}).get("model_slug"):
             yield f"calls[{n}].model_requested", "is not the model of its role"
         yield from _of_attempt(f"calls[{n}].attempt", call["attempt"])
     answered = calls[-1]["model_actual"] if len(calls) == len(TURNS) else None
@@ -85,6 +96,39 @@ def _of_debate(trial: Mapping[str, Any]) -> Told:
         yield "transcript", f"has {len(said)} turns of {len(TURNS)}"
         return
     if said[-1]["content"] != trial.get("raw_assistant_text", ""):
+        yield "raw_assistant_text", "is not what the last turn says"
+
+
+def _of_motion(trial: Mapping[str, Any]) -> Told:
+    """A debate of Moot's: each turn follows one that it can follow, and calls are made for the turns one by one."""
+    calls, said = trial["calls"], trial["transcript"]
+    before = ""
+    for n, turn in enumerate(said):
+        if turn["turn"] != n or turn["role"] not in FOLLOWS[before]:
+            yield f"transcript[{n}]", "is out of its turn"
+            return
+        before = turn["role"]
+    at = 0
+    for n, call in enumerate(calls):
+        speaks = {said[call["turn"]]["role"]} if call["turn"] < len(said) else FOLLOWS[before]
+        if call["call_index"] != n or not at <= call["turn"] <= len(said) or call["role"] not in speaks:
+            yield f"calls[{n}]", "is out of its turn"
+            return
+        at = call["turn"]
+        if call["model_requested"] != trial["role_assignments"].get(call["role"], {}).get("model_slug"):
+            yield f"calls[{n}].model_requested", "is not the model of its role"
+        if call["error_message"] is not None and (n != len(calls) - 1 or trial["status"] == "success"):
+            yield f"calls[{n}].error_message", "is there, though the debate went on"
+        yield from _of_attempt(f"calls[{n}].attempt", call["attempt"])
+    if unasked := {*range(len(said))} - {call["turn"] for call in calls}:
+        yield f"transcript[{min(unasked)}]", "was asked of nobody"
+    is_success = trial["status"] == "success"
+    answered = calls[-1]["model_actual"] if calls and is_success else None
+    if trial["actual_model"] != answered:
+        yield "actual_model", f"is {trial['actual_model']}, the last turn was answered by {answered}"
+    if is_success and before != "judge":
+        yield "transcript", "ends without a judgment"
+    elif is_success and said[-1]["content"] != trial.get("raw_assistant_text", ""):
         yield "raw_assistant_text", "is not what the last turn says"
 
 

@@ -129,7 +129,7 @@ def _read(
         version: What the line that is there names; of an independent trial without a contract it is believed.
     """
     trial_id, text = trial["trial_id"], final_text(trial)
-    contract, is_debate = config.protocol.decision_contract, config.protocol.type == "debate_v1"
+    contract, is_debate = config.protocol.decision_contract, config.protocol.type != "independent"
     most = config.measurement.embedding_max_chars
     plain: Any = version if version in PLAIN else PLAIN[-1]
     if text is None:

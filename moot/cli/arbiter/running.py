@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -290,7 +291,12 @@ def mock_ports(judged: Judged) -> OpenPorts:
         from moot.config.arbiter.judging import judge_of
 
         outcomes = Outcomes(config, judge_of(config.protocol.decision_contract), "mock-v0")
-        runner = MockRunner(outcomes, clock, delay=delay, is_mute=is_mute)
+        debate = None
+        if config.protocol.type == "moot:debate":
+            from moot.arbiter.debating import simulated
+
+            debate = partial(simulated, config)
+        runner = MockRunner(outcomes, clock, delay=delay, is_mute=is_mute, debate=debate)
         yield Ports(runner, MockEmbedder(config.run.seed))
 
     return open_ports

@@ -218,7 +218,7 @@ VERDICTS: list[tuple[str, Callable[[], dict[str, Any]], str, object, bool]] = [
     ("trials", trial, "protocol", "debate_v1", False),
     ("trials", debated, "transcript", [], True),
     ("trials", debated, "transcript", ..., False),
-    ("trials", debated, "calls.0.role", "judge", False),
+    ("trials", debated, "calls.0.role", "chair", False),
     ("trials", debated, "calls.0.response_payload", ..., False),
     ("embeddings", embedding, "embed_text_sha256", "0" * 64, True),
     ("embeddings", embedding, "dimensions", ..., False),

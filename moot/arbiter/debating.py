@@ -1,0 +1,334 @@
+"""Trials that are whole debates of Moot's: Advocate, Critic and Judge, by the rules of a motion.
+
+Each is held in a small society of its own, of which the trial keeps what was said, and the judgment as its final text:
+a JSON object as the contract asks for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from moot.arbiter.asking import EMBEDDING, Place, Post, ask
+from moot.arbiter.live import NO_BUDGET, PERSONA_RULE, LiveRunner, whole
+from moot.arbiter.outcomes import Outcomes, cut_short
+from moot.arbiter.ports import NotBegun, RanTrial
+from moot.arbiter.replies import Ending, attempt_of, ending, payload_of, usage_of
+from moot.bots.minds.mind import Mind, View
+from moot.bots.minds.model.asking import ModelOptions
+from moot.bots.minds.model.mind import ModelMind, at_once
+from moot.bots.minds.simulated.motion.debater import SimulatedDebater
+from moot.bots.minds.simulated.temper import RELIABLE
+from moot.bots.models.answer import Answer
+from moot.bots.models.caller import NoBudget
+from moot.bots.models.request import Request
+from moot.clock import Clock, VirtualClock
+from moot.config.arbiter.moot_debate import FIELDS, UNDECIDED, options_of
+from moot.config.prompts import Prompts
+from moot.minds.foreseeing import fault_of
+from moot.minds.model_minds import SHIPPED
+from moot.protocols.arbiter.embed_text import well_formed
+from moot.protocols.arbiter.generated import (
+    Call,
+    MootSeat,
+    MootSeats,
+    PlannedTrial,
+    ResolvedConfiguration,
+    ResolvedContract,
+    Role,
+    Trial,
+    TrialError,
+    Turn,
+)
+from moot.protocols.arbiter.prng import stream
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.minds import MODEL
+from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.motion.messages import Claim, ExtendMotion, Judgment, Motion, Objections, Replies
+from moot.protocols.motion.rights import PLACE
+from moot.workshop import ALL_SIMULATED, ASKER, START, Workshop, workshop
+
+SEATS: Final[tuple[MootSeat, ...]] = ("advocate", "critic", "judge")
+
+REQUESTS: Final = 20
+"""So many numbers each call has for its requests: the first and those that are sent again."""
+
+MOST_CALLS: Final = 45
+"""So often are the seats of one debate asked; by the numbers that requests of a run have there is room for no more."""
+
+
+class Debate:
+    """A debate while it goes on.
+
+    Attributes:
+        turns: What was said so far.
+        verdict: The final text; None before.
+    """
+
+    def __init__(self, config: ResolvedConfiguration, trial_id: int) -> None:
+        """Prepare the debate of a trial."""
+        contract = config.protocol.decision_contract
+        assert contract is not None
+        self._contract = contract
+        self._question = config.question.text
+        self.seed = stream(config.run.seed, "debate", trial_id).whole(0, 2**32 - 1)
+        self.turns: list[Turn] = []
+        self.verdict: str | None = None
+        self.shop: Workshop | None = None
+
+    async def hold(
+        self, clock: Clock, minds: Mapping[Seat, Mind], named: Mapping[str, Any] = ALL_SIMULATED
+    ) -> None:
+        """Hold it.
+
+        Args:
+            clock: The running clock.
+            minds: Who sits where.
+            named: What the seats' minds are called that are not simulated.
+
+        Raises:
+            Exception: Whatever it was stopped with.
+        """
+        motion = Motion(question=self._question, options=options_of(self._contract))
+        async with workshop(clock, minds, seed=self.seed, named=named) as shop:
+            self.shop = shop
+            shop.host.listeners.append(self._heard)
+            await shop.hold([Draft(channel=PLACE, author=ADMIN, body=motion, actor=ASKER, key="motion-1")])
+
+    def _heard(self, env: Envelope, fx: Effects) -> None:
+        seat = next((one for one in SEATS if one == env.author), None)
+        text = _text(env.body, self._contract) if fx.is_in_effect else None
+        if seat is None or text is None:
+            return
+        text = well_formed(text)
+        self.turns.append(Turn(turn=len(self.turns), role=seat, content=text))
+        if isinstance(env.body, Judgment):
+            self.verdict = text
+
+
+def _text(body: Message, contract: ResolvedContract) -> str | None:
+    """Return a message as the transcript has it; None for what is none of a debate's."""
+    match body:
+        case Claim():
+            return "\n".join([f"{body.option}: {body.claim}", *(f"- {one.text}" for one in body.grounds)])
+        case Objections():
+            told = [f"{one.number}. {one.severity}: {one.text}" for one in body.objections]
+            return "\n".join(told) or "no objections"
+        case Replies():
+            told = [f"{one.number}. {'conceded' if one.concede else one.answer}" for one in body.replies]
+            return "\n".join(told) or "no replies"
+        case ExtendMotion():
+            return f"one more round: {body.reason}"
+        case Judgment():
+            said = (body.option or UNDECIDED, body.reasoning, body.confidence)
+            known = contract.schema_["properties"]
+            verdict = {name: value for name, value in zip(FIELDS, said, strict=True) if name in known}
+            return json.dumps(verdict, ensure_ascii=False)
+    return None
+
+
+def simulated(config: ResolvedConfiguration, trial_id: int) -> tuple[Turn, ...]:
+    """Have simulated minds hold the debate of a trial, in virtual time; equal seeds give equal debates.
+
+    It takes a thread of its own where a loop runs.
+    """
+    debate = Debate(config, trial_id)
+    minds: dict[Seat, Mind] = {Seat(seat): SimulatedDebater(debate.seed, RELIABLE) for seat in SEATS}
+    VirtualClock(START).run(lambda clock: debate.hold(clock, minds))
+    return tuple(debate.turns)
+
+
+class _Over(Exception):
+    """Say how a debate ended before its judgment."""
+
+    def __init__(self, ended: Ending) -> None:
+        super().__init__(ended.error.message if ended.error else "")
+        self.ended = ended
+
+
+class MotionRunner(LiveRunner):
+    """Has models debate and judge; a call that fails, or a seat that gives no usable answer, ends the trial."""
+
+    def __init__(self, config: ResolvedConfiguration, outcomes: Outcomes, post: Post, clock: Clock) -> None:
+        """Begin a run; as `LiveRunner`."""
+        super().__init__(config, outcomes, post, clock)
+        self._config = config
+        self._prompts_of_seats = SHIPPED.load()
+
+    async def run(self, planned: PlannedTrial) -> RanTrial:
+        assert isinstance(planned.role_assignments, MootSeats)
+        debate = Debate(self._config, planned.trial_id)
+        held = _Held(self, debate, planned.trial_id, self._clock, self._trial_limit)
+        try:
+            ended = await held.hold(planned.role_assignments, self._prompts_of_seats)
+        except asyncio.CancelledError:
+            short = cut_short(planned, self._outcomes.read(planned.trial_id, None)).trial
+            ended = Ending(short.status, short.error, short.error_code)
+        if ended.error_code == NO_BUDGET and ended.error is not None and not held.calls:
+            raise NotBegun(ended.error.message)
+        text = held.debate.verdict if ended.status == "success" else None
+        trial = Trial(
+            trial_id=planned.trial_id,
+            requested_model_slug=planned.assigned_config.model,
+            actual_model=held.calls[-1].model_actual if text is not None else None,
+            protocol=planned.protocol,
+            status=ended.status,
+            assigned_config=planned.assigned_config,
+            attempt=whole(held.calls),
+            error=ended.error,
+            error_code=ended.error_code,
+            raw_assistant_text=text,
+            role_assignments=planned.role_assignments,
+            calls=tuple(held.calls),
+            transcript=tuple(held.debate.turns),
+        )
+        return RanTrial(trial, self._outcomes.read(planned.trial_id, text))
+
+    async def ask(self, held: _Held, seat: MootSeat, role: Role, request: Request) -> Answer:
+        """Make a call of a debate, and keep it."""
+        n, left = held.asked, held.until - self._clock.now()
+        if n == MOST_CALLS:
+            raise _Over(_failed(f"its seats were asked {n} times, and it did not end"))
+        held.asked += 1
+        place = Place(held.trial_id, n % EMBEDDING, REQUESTS * (n // EMBEDDING))
+        # Each call has room for a few requests more: those that an endpoint takes only otherwise are no retries.
+        most = min(self._patience.retries, REQUESTS - 5)
+        patience = self._patience._replace(limit=min(self._patience.limit, left), retries=most)
+        turn = len(held.debate.turns)
+        asked = await ask(
+            self._post, self._clock, place, role.model_slug, self._worded(role, request), patience
+        )
+        answer = asked.sent.answer
+        ended = ending(answer)
+        held.calls.append(
+            Call(
+                call_index=len(held.calls),
+                turn=turn,
+                role=seat,
+                model_requested=role.model_slug,
+                model_actual=well_formed(answer.model_reported) or None,
+                request_payload=dict(asked.sent.body),
+                response_payload=payload_of(answer.reply),
+                usage=usage_of(answer),
+                attempt=attempt_of(asked),
+                error_message=ended.error.message if ended.error else None,
+            )
+        )
+        if ended.error is not None:
+            raise _Over(ended)
+        return answer
+
+    def _worded(self, role: Role, request: Request) -> Request:
+        """Put the persona before what the seat is told, and sample as the trial drew it."""
+        persona = self._personas[role.persona_id or ""].strip()
+        first, *others = request.messages
+        if persona:
+            first = {**first, "content": f"{persona}{PERSONA_RULE}{first['content']}"}
+        drawn = {} if role.decode is None else role.decode.as_json()
+        # What an answer in a form may take is the form's, where the file does not say; one cut off may take more.
+        drawn.pop("max_tokens", None)
+        return replace(request, messages=(first, *others), **drawn)
+
+
+class _Held:
+    """A debate that models hold, within its time limit."""
+
+    def __init__(
+        self, runner: MotionRunner, debate: Debate, trial_id: int, clock: Clock, limit: timedelta
+    ) -> None:
+        self.trial_id = trial_id
+        self.debate = debate
+        self.calls: list[Call] = []
+        self.asked = 0
+        self.until = clock.now() + limit
+        self._runner = runner
+        self._clock = clock
+        self._limit = limit
+        self._ended: Ending | None = None
+
+    async def hold(self, seats: MootSeats, prompts: Prompts) -> Ending:
+        """Hold it; say how it ended."""
+        late = asyncio.create_task(self._late(), name="a trial's limit")
+        roles: dict[MootSeat, Role] = {seat: getattr(seats, seat) for seat in SEATS}
+        minds = {Seat(seat): self._mind(seat, role, prompts) for seat, role in roles.items()}
+        named: dict[str, str] = {seat: f"{MODEL}{role.model_slug}" for seat, role in roles.items()}
+        try:
+            await self.debate.hold(self._clock, minds, named)
+        except _Over as over:
+            return over.ended
+        finally:
+            late.cancel()
+        if self.debate.verdict is None:
+            return _too_late("the debate ran into a time limit of its own, without a judgment")
+        return Ending("success", None, None)
+
+    async def _late(self) -> None:
+        await self._clock.sleep(self._limit)
+        limit, turns = self._limit, len(self.debate.turns)
+        self._end(
+            _too_late(f"the trial had {limit.total_seconds():g} s, and they were over after {turns} turns")
+        )
+
+    def _end(self, ended: Ending) -> None:
+        """Stop the debate; the first reason counts."""
+        if self._ended is None:
+            self._ended = ended
+            assert self.debate.shop is not None
+            self.debate.shop.fail(_Over(ended))
+
+    def _mind(self, seat: MootSeat, role: Role, prompts: Prompts) -> Mind:
+        decode = role.decode
+        options = ModelOptions(
+            name=f"{MODEL}{role.model_slug}", max_tokens=None if decode is None else decode.max_tokens
+        )
+        caller = _Caller(self, seat, role)
+        return ModelMind(caller, options, prompts, delay=at_once, tell=self._silent, fault_of=self._fault_of)
+
+    def _fault_of(self, view: View, body: Message) -> str:
+        assert self.debate.shop is not None
+        return fault_of(self.debate.shop.host, view, body)
+
+    async def _silent(self, _view: View, why: str) -> None:
+        self._end(_failed(why))
+
+    async def ask(self, seat: MootSeat, role: Role, request: Request) -> Answer:
+        """Make a call for a seat.
+
+        Raises:
+            NoBudget: The debate has ended, for that reason or another.
+        """
+        try:
+            if self._ended is None:
+                return await self._runner.ask(self, seat, role, request)
+        except _Over as over:
+            self._end(over.ended)
+        except NoBudget as lack:
+            self._end(_failed(str(lack), NO_BUDGET))
+            raise
+        raise NoBudget("the debate has ended")
+
+
+class _Caller:
+    """Asks the model of a seat through the run's post."""
+
+    def __init__(self, held: _Held, seat: MootSeat, role: Role) -> None:
+        self._ask = partial(held.ask, seat, role)
+
+    async def ask(self, view: View, turn: int, request: Request) -> Answer:
+        return await self._ask(request)
+
+
+def _failed(why: str, code: str | None = None) -> Ending:
+    return Ending("error", TrialError(message=well_formed(why), code=code, retryable=False), code)
+
+
+def _too_late(why: str) -> Ending:
+    error = TrialError(message=why, code=None, retryable=False)
+    return Ending("timeout_exhausted", error, "timeout_exhausted")
