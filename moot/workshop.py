@@ -1,4 +1,4 @@
-"""A small society in virtual time, for cases that need no calendar, no market and no disk: Arena runs, panels."""
+"""A small society, for cases that need no calendar, no market and no disk: Arena runs, panels, debates as trials."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ async def workshop(
             data={},
             speed=1.0,
             paused=False,
-            clock="virtual",
+            clock=clock.kind,
             durability="none",
             warm_up=False,
             after_seq=0,
