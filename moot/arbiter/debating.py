@@ -51,8 +51,9 @@ from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.minds import MODEL
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.protocols.motion.messages import Claim, ExtendMotion, Judgment, Motion, Objections, Replies
+from moot.protocols.motion.messages import Judgment, Motion
 from moot.protocols.motion.rights import PLACE
+from moot.protocols.motion.spoken import spoken
 from moot.workshop import ALL_SIMULATED, ASKER, START, Workshop, workshop
 
 SEATS: Final[tuple[MootSeat, ...]] = ("advocate", "critic", "judge")
@@ -104,34 +105,20 @@ class Debate:
 
     def _heard(self, env: Envelope, fx: Effects) -> None:
         seat = next((one for one in SEATS if one == env.author), None)
-        text = _text(env.body, self._contract) if fx.is_in_effect else None
+        text = spoken(env.body) if fx.is_in_effect else None
         if seat is None or text is None:
             return
-        text = well_formed(text)
-        self.turns.append(Turn(turn=len(self.turns), role=seat, content=text))
         if isinstance(env.body, Judgment):
-            self.verdict = text
+            text = self.verdict = well_formed(_verdict(env.body, self._contract))
+        self.turns.append(Turn(turn=len(self.turns), role=seat, content=well_formed(text)))
 
 
-def _text(body: Message, contract: ResolvedContract) -> str | None:
-    """Return a message as the transcript has it; None for what is none of a debate's."""
-    match body:
-        case Claim():
-            return "\n".join([f"{body.option}: {body.claim}", *(f"- {one.text}" for one in body.grounds)])
-        case Objections():
-            told = [f"{one.number}. {one.severity}: {one.text}" for one in body.objections]
-            return "\n".join(told) or "no objections"
-        case Replies():
-            told = [f"{one.number}. {'conceded' if one.concede else one.answer}" for one in body.replies]
-            return "\n".join(told) or "no replies"
-        case ExtendMotion():
-            return f"one more round: {body.reason}"
-        case Judgment():
-            said = (body.option or UNDECIDED, body.reasoning, body.confidence)
-            known = contract.schema_["properties"]
-            verdict = {name: value for name, value in zip(FIELDS, said, strict=True) if name in known}
-            return json.dumps(verdict, ensure_ascii=False)
-    return None
+def _verdict(body: Judgment, contract: ResolvedContract) -> str:
+    """Write a judgment in the contract's form."""
+    said = (body.option or UNDECIDED, body.reasoning, body.confidence)
+    known = contract.schema_["properties"]
+    verdict = {name: value for name, value in zip(FIELDS, said, strict=True) if name in known}
+    return json.dumps(verdict, ensure_ascii=False)
 
 
 def simulated(config: ResolvedConfiguration, trial_id: int) -> tuple[Turn, ...]:
