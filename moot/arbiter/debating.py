@@ -71,6 +71,7 @@ class Debate:
     Attributes:
         turns: What was said so far.
         verdict: The final text; None before.
+        shop: Where it is held; None before.
     """
 
     def __init__(self, config: ResolvedConfiguration, trial_id: int) -> None:
@@ -83,6 +84,7 @@ class Debate:
         self.turns: list[Turn] = []
         self.verdict: str | None = None
         self.shop: Workshop | None = None
+        self._stopped: Exception | None = None
 
     async def hold(
         self, clock: Clock, minds: Mapping[Seat, Mind], named: Mapping[str, Any] = ALL_SIMULATED
@@ -100,8 +102,16 @@ class Debate:
         motion = Motion(question=self._question, options=options_of(self._contract))
         async with workshop(clock, minds, seed=self.seed, named=named) as shop:
             self.shop = shop
+            if self._stopped is not None:
+                shop.fail(self._stopped)
             shop.host.listeners.append(self._heard)
             await shop.hold([Draft(channel=PLACE, author=ADMIN, body=motion, actor=ASKER, key="motion-1")])
+
+    def stop(self, why: Exception) -> None:
+        """Have it end, or not begin, with a reason."""
+        self._stopped = why
+        if self.shop is not None:
+            self.shop.fail(why)
 
     def _heard(self, env: Envelope, fx: Effects) -> None:
         seat = next((one for one in SEATS if one == env.author), None)
@@ -183,6 +193,8 @@ class MotionRunner(LiveRunner):
         n, left = held.asked, held.until - self._clock.now()
         if n == MOST_CALLS:
             raise _Over(_failed(f"its seats were asked {n} times, and it did not end"))
+        if left <= timedelta(0):
+            raise _Over(held.over())
         held.asked += 1
         place = Place(held.trial_id, n % EMBEDDING, REQUESTS * (n // EMBEDDING))
         # Each call has room for a few requests more: those that an endpoint takes only otherwise are no retries.
@@ -258,17 +270,18 @@ class _Held:
 
     async def _late(self) -> None:
         await self._clock.sleep(self._limit)
-        limit, turns = self._limit, len(self.debate.turns)
-        self._end(
-            _too_late(f"the trial had {limit.total_seconds():g} s, and they were over after {turns} turns")
-        )
+        self._end(self.over())
+
+    def over(self) -> Ending:
+        """Say that the trial's time is over."""
+        limit, turns = self._limit.total_seconds(), len(self.debate.turns)
+        return _too_late(f"the trial had {limit:g} s, and they were over after {turns} turns")
 
     def _end(self, ended: Ending) -> None:
         """Stop the debate; the first reason counts."""
         if self._ended is None:
             self._ended = ended
-            assert self.debate.shop is not None
-            self.debate.shop.fail(_Over(ended))
+            self.debate.stop(_Over(ended))
 
     def _mind(self, seat: MootSeat, role: Role, prompts: Prompts) -> Mind:
         decode = role.decode

@@ -202,10 +202,11 @@ def test_a_seat_that_gives_no_usable_answer_ends_its_debate_at_once(
         assert one.trial.error.message.endswith("the advocate stays silent")
 
 
-def test_a_debate_that_takes_too_long_is_cut_off(server: ModelServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("limit_ms", [1, 100])
+def test_a_debate_that_takes_too_long_is_cut_off(server: ModelServer, tmp_path: Path, limit_ms: int) -> None:
     server.always = Turn(stall="before")
     config = debates()
-    timeouts = config.protocol.timeouts.model_copy(update={"total_trial_timeout_ms": 50})
+    timeouts = config.protocol.timeouts.model_copy(update={"total_trial_timeout_ms": limit_ms})
     config = config.model_copy(update={"protocol": config.protocol.model_copy(update={"timeouts": timeouts})})
     found = run_live(server, tmp_path, config=config)
     assert [one.trial.status for one in found.trials] == ["timeout_exhausted"] * 2
