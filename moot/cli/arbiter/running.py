@@ -293,7 +293,7 @@ def mock_ports(judged: Judged) -> OpenPorts:
         outcomes = Outcomes(config, judge_of(config.protocol.decision_contract), "mock-v0")
         debate = None
         if config.protocol.type == "moot:debate":
-            from moot.arbiter.debating import simulated
+            from moot.arbiter.debate import simulated
 
             debate = partial(simulated, config)
         runner = MockRunner(outcomes, clock, delay=delay, is_mute=is_mute, debate=debate)
