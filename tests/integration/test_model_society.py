@@ -29,11 +29,9 @@ def server(running: ModelServer) -> ModelServer:
     running.forget()
     running.prefers = {
         "archetype": "momentum",
-        # Of a hypothesis, and of a rebuttal that changes it.
-        **dict.fromkeys(
-            ("strategy.params", "answer.strategy.params"),
-            [{"name": name, "value": value} for name, value in MOMENTUM.items()],
-        ),
+        "strategy.params": [{"name": name, "value": value} for name, value in MOMENTUM.items()],
+        # Of a rebuttal that changes it.
+        "answer.strategy.params": [{"name": name, "value": value} for name, value in MOMENTUM.items()],
         "symbols": ["SIM-ALFA"],
         "fatal_flaws": [],
         "confidence": 0.8,
