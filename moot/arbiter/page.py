@@ -67,7 +67,8 @@ def _head(summary: Summary) -> Iterator[str]:
     found = summary.decisions
     if found is not None and found.trials and found.labels:
         first = max(found.labels, key=lambda one: one.trials)
-        tiles.append((f"decided {telling.named(first.label)}", telling.per_cent(first.share)))
+        decided = "made no decision" if first.label is None else f"decided {telling.named(first.label)}"
+        tiles.append((decided, telling.per_cent(first.share)))
     if summary.measured is not None and summary.measured.novelty_rate is not None:
         tiles.append(("new in the last batch", telling.per_cent(summary.measured.novelty_rate)))
     if summary.clusters is not None:

@@ -87,7 +87,7 @@ def summarise(run: ReadRun, *, top: int) -> Summary:
         total_tokens=usage.total_tokens if usage else None,
         cost=usage.cost if usage else None,
         measured=_measured(run.rows),
-        decisions=_decisions(run) if contract or is_debate else None,
+        decisions=_decisions(run) if run.trials and (contract or is_debate) else None,
         clusters=clusters,
         rationales=_rationales(run, top),
         examples=() if clusters else tuple(_texts(run, sorted(run.parsed), top)),

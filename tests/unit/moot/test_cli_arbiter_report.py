@@ -192,7 +192,8 @@ def test_a_mock_run_is_told_as_made_up_and_one_that_asked_models_is_not(
     found = data("arbiter", "report", run)
     assert found["embedded_by"] is None
     assert "notes       a mock run: no model was asked" in done("arbiter", "report", run)
-    assert "A mock run: no model was asked" in paged(Path(run), tmp_path / "page.html")
+    text = paged(Path(run), tmp_path / "page.html")
+    assert "A mock run: no model was asked" in text and "made no decision" in text
     assert "mock" not in done("arbiter", "report", whole)
     assert "embedded by scripted/bag-of-words" in done("arbiter", "report", whole)
 
@@ -203,6 +204,7 @@ def test_a_run_that_was_only_resolved_says_that_nobody_was_asked(tmp_path: Path)
     run = data("arbiter", "resolve", config, "--out", tmp_path / "runs")["path"]
     found = data("arbiter", "report", run)
     assert (found["state"], found["attempted"], found["measured"]) == ("resolved", 0, None)
+    assert found["decisions"] is None
     assert "nobody was asked" in done("arbiter", "report", run)
 
 
