@@ -168,7 +168,7 @@ def desk_body(kind, **over):
 
 DESK_SENTENCES = {
     "DEPLOY_REVIEW": "reviews dep_20260223_1500: risk elevated, at most 3 % a position; concerns: drawdown",
-    "DEPLOY_NOTICE": "gives notice to stage strat_1 (staging to staging) for 5 days: all clear",
+    "DEPLOY_NOTICE": "gives notice (stage): strat_1 is in staging from now on, for 5 days at least. all clear",
     "RISK_CHECK": "measures the risk: day 0.01 %, exposure 5 %, largest SPX 5 %, VaR 0.10 %",
     "RISK_ALERT": "raises WARNING alert_20260223_1535: the day is down 3.1 % (daily pnl -0.031, limit -0.03); "
     "about strat_1",
