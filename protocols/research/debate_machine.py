@@ -176,7 +176,7 @@ STEPS: Final[Mapping[str, Step]] = {
         {m.CausalRecord: Move((ENDED,), debate.recorded)},
         Missed("R-D10", "void", Move((ENDED,), debate.unrecorded)),
         rule="R-D13",
-        figures=recorded.record_of,
+        figures=recorded.RECORD,
     ),
     "reflection": _step(
         Phase.REFLECTING,
@@ -186,7 +186,7 @@ STEPS: Final[Mapping[str, Step]] = {
         {m.Reflection: Move((ENDED,), debate.reflected)},
         Missed("R-D10", "void", Move((ENDED,), ends("rejected"))),
         rule="R-D13",
-        figures=recorded.record_of,
+        figures=recorded.RECORD,
         name=debate_duties.again("reflection"),
     ),
 }

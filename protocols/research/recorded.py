@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Protocol
 
-from moot.protocols.kernel.figures import Exactly, Fields, Figures
+from moot.protocols.kernel.figures import ByField, Exactly, Fields
 
 if TYPE_CHECKING:
     from moot.protocols.kernel.steps import RuleInput
@@ -51,10 +51,14 @@ def derived(state: DebateState) -> dict[str, float]:
     return found | {f"test_{name}": value for name, value in (state.tested or {}).items()}
 
 
-def record_of(state: DebateState, _given: RuleInput) -> Figures:
+def _record(state: DebateState, _given: RuleInput) -> Fields:
     """Hold a record to what the log says of its debate (R-D13), and to its backtest (R-D15)."""
     held = {
         name: Exactly(value, rule="R-D15" if name.startswith("test_") else "")
         for name, value in derived(state).items()
     }
-    return {"record": Fields({"metrics": Fields(held)})}
+    return Fields({"metrics": Fields(held)})
+
+
+RECORD: Final = ByField({"record": _record})
+"""What a record of a debate is held to."""

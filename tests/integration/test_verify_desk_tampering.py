@@ -52,6 +52,15 @@ def altered(lines: Lines, index: int, change: Change) -> Lines:
     return copied
 
 
+def changed(week: Lines, at: int, change: Change) -> tuple[int, Lines] | None:
+    """Return where a log was altered, and the log; None where there is nothing of the kind to alter."""
+    try:
+        lines = altered(week, at, change)
+    except IndexError:
+        return None
+    return None if lines == week else (at, lines)
+
+
 def nudge(name: str, by: float) -> Change:
     """Make a change of a figure."""
 
@@ -238,8 +247,9 @@ ALTERED: dict[str, tuple[str, Change]] = {
 @pytest.mark.parametrize("what", sorted(ALTERED))
 def test_what_is_altered_is_named(week: Lines, hide: Callable[[Lines], Lines], what: str) -> None:
     kind, change = ALTERED[what]
-    places = (find(week, kind, n) for n in (0, -1))
-    at, lines = next((at, lines) for at in places if (lines := altered(week, at, change)) != week)
+    at, lines = next(
+        found for n in (0, -1) if (found := changed(week, find(week, kind, n), change)) is not None
+    )
     found = judged(hide(lines)).findings
     assert found, what
     assert found[0].seq == at + 1, found

@@ -246,7 +246,9 @@ def test_without_hashes_everything_but_the_listed_is_found(kind: str) -> None:
     unseen = set()
     for n, alteration in enumerate(alterations(LINES[FIRST[kind]], FIRST[kind])):
         altered = alteration.apply(LINES)
-        if judged(rehashed(altered) if n % 2 else stripped(altered), max_findings=1).ok:
+        # Of an anchor's hash only a log without hashes knows nothing.
+        hide = stripped if alteration.field == "body.hash" or n % 2 == 0 else rehashed
+        if judged(hide(altered), max_findings=1).ok:
             unseen.add(alteration.field)
     assert unseen == set(INVISIBLE.get(kind, {}))
 

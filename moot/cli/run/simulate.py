@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -45,7 +44,6 @@ from moot.cli.replaying import ReplayOption, ThenOption, compare, recording_of, 
 from moot.cli.run.up import Prices
 from moot.cli.setup.config import ConfigFile, settings
 from moot.place import LOG_NAME
-from moot.simulation.arguing import CORRELATED, Moved
 from moot.simulation.durations import DEFAULT_START, check_days, first_instant
 
 if TYPE_CHECKING:
@@ -290,12 +288,14 @@ def _research(s: SimulationSummary) -> Iterator[Line]:
 
 def _exchanges(s: SimulationSummary) -> Iterator[Line]:
     """Show whether what is said moves anything, and how much of one kind is proposed."""
+    from moot.simulation.arguing import CORRELATED
+
     said = s.arguing
     weeks = (f"{_counts(n)} (week of {week})" for week, n in sorted(said.proposed.items()))
     yield "proposals", sum(n.total() for n in said.proposed.values()), "; ".join(weeks)
     changed, unchanged = said.with_change, said.without_change
-    about = [f"{changed.total()} with a change: {_scores(changed)}"] if changed else []
-    about += [f"{unchanged.total()} without: {_scores(unchanged)}"] if unchanged else []
+    about = [f"{changed.total()} with a change: scores {_counts(changed)}"] if changed else []
+    about += [f"{unchanged.total()} without: scores {_counts(unchanged)}"] if unchanged else []
     yield "rebuttals", changed.total() + unchanged.total(), "; ".join(about)
     yield "extensions", s.extensions, _counts(said.after_extension) if said.after_extension else ""
     yield "revisions", s.revisions, ""
@@ -303,11 +303,6 @@ def _exchanges(s: SimulationSummary) -> Iterator[Line]:
         middle = f"median {said.median_correlation:.2f}"
         alike = f"correlation with what is approved: {middle}, {said.correlated} above {CORRELATED:.2f}"
         yield "approvals", len(said.correlations), alike
-
-
-def _scores(moved: Counter[Moved]) -> str:
-    words = {"lower": "lowered", "higher": "raised", "unmoved": "left as they were"}
-    return "scores " + ", ".join(f"{words[how]} {n}×" for how, n in sorted(moved.items()))
 
 
 def _desk(desk: DeskSummary, encoding: str | None) -> Iterator[Line]:

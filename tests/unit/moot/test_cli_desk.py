@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -15,6 +16,7 @@ from moot.channels.bus import Receipt
 from moot.channels.errors import Refused
 from moot.cli.act import acts
 from moot.cli.place import login_name
+from moot.clock import RealClock
 from moot.config.settings import load_settings
 from moot.desk import Market, market
 from moot.door import Door
@@ -466,6 +468,7 @@ def test_a_halt_belongs_to_the_trading_day_that_is_open(table: MoneyTable) -> No
     handed_on: list[Draft] = []
 
     class Host:
+        bus, clock = SimpleNamespace(seq_of=None), RealClock()
         docket = table.docket
         listeners: ClassVar[list[object]] = []
 

@@ -12,6 +12,7 @@ import pytest
 
 from moot.cli.run.simulate import free_directory
 from moot.protocols.kernel.errors import BadInput
+from moot.simulation.arguing import Arguing
 from moot.simulation.desk import Day, DeskSummary, Point
 from moot.simulation.durations import first_instant
 from moot.simulation.simulate import SimulateOptions
@@ -65,6 +66,13 @@ SUMMARY = SimulationSummary(
     head_hash="0123456789abcdef" * 4,
     runs=Counter(TERMINATED_APPROVED=2, TERMINATED_MAX_ROUNDS=1),
     rounds=9,
+    arguing=Arguing(
+        with_change=Counter(lower=30, higher=4),
+        without_change=Counter(unmoved=41),
+        after_extension=Counter(APPROVE=4, REJECT=2),
+        proposed={"2026-02-23": Counter(momentum=50, mean_reversion=29), "2026-03-02": Counter(breakout=1)},
+        correlations=[0.2, 0.61, 0.75],
+    ),
     virtual_s=604800.0,
     wall_s=3.21,
     out="runs/20260223-3",
@@ -100,8 +108,11 @@ TEXT = (
     "System A\n"
     "cycles                 84\n"
     "debates                80  20 APPROVE, 59 REJECT, 10 ended early by a clear signal\n"
+    "proposals              80  29 mean reversion, 50 momentum (week of 2026-02-23); 1 breakout (week of 2026-03-02)\n"
+    "rebuttals              75  34 with a change: scores 4 higher, 30 lower; 41 without: scores 41 unmoved\n"
+    "extensions              6  4 APPROVE, 2 REJECT\n"
     "revisions              12\n"
-    "extensions              6\n"
+    "approvals               3  correlation with what is approved: median 0.61, 1 above 0.70\n"
     "concessions             3\n"
     "principles              4\n"
     "backtests              20  12 passed, 8 failed\n"
@@ -150,6 +161,10 @@ def test_a_day_that_is_simulated_is_summed_up_as_its_log_has_it(tmp_path: Path) 
     verdicts = Counter(
         line["body"]["verdict"] for line in log if line["body"]["type"] in ("VERDICT", "FINAL_VERDICT")
     )
+    # A backtest that never comes turns an approval into a rejection (R-D10).
+    never = [line for line in log if "/backtest/" in str(line["body"].get("obligation_id"))]
+    ruled = sum(line["body"]["type"] == "RULING" for line in never)
+    verdicts.update(APPROVE=-ruled, REJECT=ruled)
     said = rows(text)
 
     first, *_, last = text.splitlines()

@@ -21,7 +21,7 @@ seed: 7
 cycle: once
 systems: [A]
 minds:
-  explorer: {script: [{delay: 20m}, {type: REBUTTAL, delay: 5m}]}
+  explorer: {script: [{delay: 20m}, {type: REBUTTAL, delay: 5m, modifications: [], strategy: null}]}
   critic: {script: [{type: RISK_ASSESSMENT, delay: 5m, confidence: 0.6},
       {type: RISK_ASSESSMENT, delay: 5m, confidence: 0.6}]}
   evolver:
@@ -38,7 +38,15 @@ Change = Callable[[dict[str, Any]], None]
 def lines(tmp_path_factory: pytest.TempPathFactory) -> Lines:
     path = tmp_path_factory.mktemp("scene") / "approve.yaml"
     path.write_text(SCENE)
-    return [json.loads(env.line) for env in run_scene(load_scene(path)).envelopes]
+    return unrecorded([json.loads(env.line) for env in run_scene(load_scene(path)).envelopes])
+
+
+def unrecorded(lines: Lines) -> Lines:
+    """Leave the figures out of records: what is altered here, they would give away (R-D13)."""
+    for line in lines:
+        if "record" in line["body"]:
+            line["body"]["record"]["metrics"] = {}
+    return rehashed(lines)
 
 
 def altered(lines: Lines, kind: str, change: Change) -> Lines:
@@ -156,7 +164,7 @@ def test_a_bar_that_came_while_the_answer_was_on_its_way_is_no_finding(
     """The verdict falls at 20:52, the backtest at 20:57, and the day's bar exists from 21:00 on."""
     path = tmp_path / "inside.yaml"
     path.write_text(SCENE.replace("2026-02-23T10:00:00Z", "2015-03-02T20:12:00Z").replace("3h", "68m"))
-    inside = [json.loads(env.line) for env in run_scene(load_scene(path)).envelopes]
+    inside = unrecorded([json.loads(env.line) for env in run_scene(load_scene(path)).envelopes])
     for line in inside[7:]:
         line["sent_at"] = rfc3339(parse_instant(line["sent_at"]) + timedelta(minutes=minutes))
     report = judged(rehashed(inside), evidence=True)

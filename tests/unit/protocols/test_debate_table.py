@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import ByField
 from moot.protocols.kernel.people import Note, Override
 from moot.protocols.kernel.seats import ADMIN, REFEREE
 from moot.protocols.research import messages as m
@@ -27,9 +28,9 @@ MOVES = {
     for kind, move in owed.moves.items()
 }
 ROUND_OF = {
-    phase: owed.figures(None, None)["round"].value
+    phase: figures["round"].value
     for phase, owed in STEP_OF.items()
-    if "round" in owed.figures(None, None)
+    if not isinstance(owed.figures, ByField) and "round" in (figures := owed.figures(None, None))
 }
 
 BODIES = {
