@@ -368,7 +368,7 @@ def _days(n: float) -> str:
     return "1 day" if n == 1 else f"{n:g} days"
 
 
-def _counts(found: Mapping[str, Any]) -> str:
+def _counts(found: Mapping[Any, Any]) -> str:
     return ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in sorted(found.items())) or "none"
 
 
