@@ -13,7 +13,7 @@ from moot.arbiter.debate import SEATS, Debate
 from moot.arbiter.live import NO_BUDGET, PERSONA_RULE, LiveRunner, whole
 from moot.arbiter.outcomes import Outcomes, cut_short
 from moot.arbiter.ports import NotBegun, RanTrial
-from moot.arbiter.replies import Ending, attempt_of, ending, payload_of, usage_of
+from moot.arbiter.replies import Ending, call_of, ending
 from moot.bots.minds.mind import Mind, View
 from moot.bots.minds.model.asking import ModelOptions
 from moot.bots.minds.model.mind import ModelMind, at_once
@@ -110,20 +110,7 @@ class MotionRunner(LiveRunner):
         )
         answer = asked.sent.answer
         ended = ending(answer)
-        held.calls.append(
-            Call(
-                call_index=len(held.calls),
-                turn=turn,
-                role=seat,
-                model_requested=role.model_slug,
-                model_actual=well_formed(answer.model_reported) or None,
-                request_payload=dict(asked.sent.body),
-                response_payload=payload_of(answer.reply),
-                usage=usage_of(answer),
-                attempt=attempt_of(asked),
-                error_message=ended.error.message if ended.error else None,
-            )
-        )
+        held.calls.append(call_of(len(held.calls), turn, seat, role.model_slug, asked, ended))
         if ended.error is not None:
             raise _Over(ended)
         return answer

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from moot.arbiter.asking import Patience, Place, Post, ask
 from moot.arbiter.outcomes import Outcomes, cut_short
 from moot.arbiter.ports import NotBegun, RanTrial
-from moot.arbiter.replies import Ending, attempt_of, ending, payload_of, usage_of
+from moot.arbiter.replies import Ending, attempt_of, call_of, ending, payload_of, usage_of
 from moot.bots.models.caller import NoBudget
 from moot.bots.models.request import Request
 from moot.clock import Clock
@@ -189,20 +189,7 @@ class DebateRunner(LiveRunner):
         if ended.error is None and is_blank(text):
             error = TrialError(message=f"turn {turn} of the debate is empty", code=None, retryable=False)
             ended = Ending("error", error, None)
-        debate.calls.append(
-            Call(
-                call_index=turn,
-                turn=turn,
-                role=asked_for.role,
-                model_requested=role.model_slug,
-                model_actual=well_formed(answer.model_reported) or None,
-                request_payload=dict(asked.sent.body),
-                response_payload=payload_of(answer.reply),
-                usage=usage_of(answer),
-                attempt=attempt_of(asked),
-                error_message=ended.error.message if ended.error else None,
-            )
-        )
+        debate.calls.append(call_of(turn, turn, asked_for.role, role.model_slug, asked, ended))
         if ended.error is None:
             debate.said.append(Turn(turn=turn, role=asked_for.role, content=text))
         return ended

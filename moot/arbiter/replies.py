@@ -13,7 +13,7 @@ from moot.arbiter.instants import instant
 from moot.bots.models.answer import Answer
 from moot.bots.models.reading import code_in
 from moot.protocols.arbiter.embed_text import well_formed
-from moot.protocols.arbiter.generated import Attempt, TrialError, Usage
+from moot.protocols.arbiter.generated import Attempt, Call, Speaker, TrialError, Usage
 
 Status = Literal["success", "error", "model_unavailable", "timeout_exhausted"]
 
@@ -59,6 +59,32 @@ def attempt_of(asked: Asked) -> Attempt:
         completed_at=instant(sent.ended),
         latency_ms=max(0, (sent.ended - sent.began) // timedelta(milliseconds=1)),
         retry_count=asked.retries,
+    )
+
+
+def call_of(index: int, turn: int, role: Speaker, model: str, asked: Asked, ended: Ending) -> Call:
+    """Return the record of a call in a debate.
+
+    Args:
+        index: Its place among the calls of the trial, from 0.
+        turn: The turn it was made for, from 0.
+        role: Who spoke.
+        model: The model that was asked for.
+        asked: What was sent, and what came.
+        ended: How it ended.
+    """
+    answer = asked.sent.answer
+    return Call(
+        call_index=index,
+        turn=turn,
+        role=role,
+        model_requested=model,
+        model_actual=well_formed(answer.model_reported) or None,
+        request_payload=dict(asked.sent.body),
+        response_payload=payload_of(answer.reply),
+        usage=usage_of(answer),
+        attempt=attempt_of(asked),
+        error_message=ended.error.message if ended.error else None,
     )
 
 

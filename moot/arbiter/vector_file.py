@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from moot.arbiter.events import EmbeddingFacts
 from moot.arbiter.files import write_whole
@@ -78,20 +78,8 @@ def not_generated(
     facts: EmbeddingFacts | None = None,
 ) -> NotGenerated:
     """Say that a run has no embeddings."""
-    return NotGenerated(
-        schema_version=SCHEMA_VERSION,
-        status="not_generated",
-        reason=reason,
-        intended_primary_format="arrow_ipc_file",
-        primary_format="none",
-        dtype="float32",
-        requested_embedding_model=measurement.embedding_model,
-        actual_embedding_model=facts.actual_model if facts else None,
-        generation_ids=(facts.generation_ids or None) if facts else None,
-        embed_text_strategy=measurement.embed_text_strategy,
-        normalization=NORMALIZATION,
-        note=note,
-    )
+    common = _common(measurement, facts)
+    return NotGenerated(status="not_generated", reason=reason, primary_format="none", note=note, **common)
 
 
 def arrow_generated(
@@ -102,41 +90,42 @@ def arrow_generated(
     Args:
         has_jsonl: The working file was kept beside it.
     """
+    counts = EmbeddingCounts(
+        total_trials=facts.successful + facts.failed + facts.skipped,
+        successful_embeddings=facts.successful,
+        failed_embeddings=facts.failed,
+        skipped_embeddings=facts.skipped,
+    )
     return ArrowGenerated(
-        schema_version=SCHEMA_VERSION,
         status="arrow_generated",
-        intended_primary_format="arrow_ipc_file",
         primary_format="arrow",
-        dtype="float32",
-        requested_embedding_model=measurement.embedding_model,
-        actual_embedding_model=facts.actual_model,
-        generation_ids=facts.generation_ids or None,
-        embed_text_strategy=measurement.embed_text_strategy,
-        normalization=NORMALIZATION,
         dimensions=dimensions,
-        counts=EmbeddingCounts(
-            total_trials=facts.successful + facts.failed + facts.skipped,
-            successful_embeddings=facts.successful,
-            failed_embeddings=facts.failed,
-            skipped_embeddings=facts.skipped,
-        ),
+        counts=counts,
         debug_jsonl_present=has_jsonl,
+        **_common(measurement, facts),
     )
 
 
 def jsonl_fallback(measurement: ResolvedMeasurement, facts: EmbeddingFacts, error: str) -> JsonlFallback:
     """Say that the embeddings stand in the working file, as Arrow did not take them."""
     return JsonlFallback(
-        schema_version=SCHEMA_VERSION,
         status="jsonl_fallback",
-        intended_primary_format="arrow_ipc_file",
         primary_format="jsonl",
-        dtype="float32",
-        requested_embedding_model=measurement.embedding_model,
-        actual_embedding_model=facts.actual_model,
-        generation_ids=facts.generation_ids or None,
-        embed_text_strategy=measurement.embed_text_strategy,
-        normalization=NORMALIZATION,
         arrow_error=error,
         jsonl_encoding="float32le_base64",
+        **_common(measurement, facts),
     )
+
+
+def _common(measurement: ResolvedMeasurement, facts: EmbeddingFacts | None) -> dict[str, Any]:
+    """Return what every provenance says, wherever the embeddings are."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "intended_primary_format": "arrow_ipc_file",
+        "dtype": "float32",
+        "requested_embedding_model": measurement.embedding_model,
+        "actual_embedding_model": facts.actual_model if facts else None,
+        "generation_ids": (facts.generation_ids or None) if facts else None,
+        "embed_text_strategy": measurement.embed_text_strategy,
+        "normalization": NORMALIZATION,
+    }

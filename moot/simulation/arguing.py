@@ -35,7 +35,7 @@ class Arguing:
         with_change: Assessments after a rebuttal that offered a change, by where the mean of the seven scores went.
         without_change: The same after a rebuttal that offered none.
         after_extension: Debates that went into a third round, by verdict.
-        proposed: Hypotheses by ISO week, then by archetype.
+        proposed: Hypotheses by the Monday of their week, ISO 8601, then by archetype.
         approved: Approved strategies by archetype.
         correlations: The Critic's last correlation score of each approval.
     """

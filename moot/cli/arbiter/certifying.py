@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.arbiter.configuring import Judged, group
+from moot.cli.arbiter.judging import Judged, group
 from moot.cli.arbiter.opening import opened
 from moot.cli.errors import CheckFailed
 from moot.cli.output import console, plural, print_table, table, write_json

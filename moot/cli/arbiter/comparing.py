@@ -10,7 +10,7 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.arbiter.certifying import named
-from moot.cli.arbiter.configuring import group
+from moot.cli.arbiter.judging import group
 from moot.cli.arbiter.opening import opened, told
 from moot.cli.errors import CheckFailed
 from moot.cli.output import console, plural, print_table, say, table, write_json

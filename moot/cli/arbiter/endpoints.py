@@ -13,7 +13,7 @@ from moot.cli.errors import CheckFailed
 if TYPE_CHECKING:
     from moot.arbiter.endpoints import Told
     from moot.arbiter.ledger import Models
-    from moot.cli.arbiter.configuring import Judged
+    from moot.cli.arbiter.judging import Judged
     from moot.config.budget import BudgetSettings
     from moot.config.settings import Settings
     from moot.protocols.arbiter.generated import Configuration

@@ -13,7 +13,7 @@ from moot.cli.output import say
 
 if TYPE_CHECKING:
     from moot.arbiter.launching import OpenPorts
-    from moot.cli.arbiter.configuring import Judged
+    from moot.cli.arbiter.judging import Judged
 
 DataOption = Annotated[
     Path | None,

@@ -12,7 +12,17 @@ import typer
 from moot.cli.act.authority import As
 from moot.cli.app import command
 from moot.cli.arbiter.certifying import AlphaOption, StopOption, StopRule
-from moot.cli.arbiter.configuring import (
+from moot.cli.arbiter.endpoints import (
+    EmbeddingsOption,
+    EndpointOption,
+    KeyOption,
+    models_of_run,
+    settings_of,
+    told_of,
+    with_models,
+)
+from moot.cli.arbiter.hearing import DataOption, Society, heard
+from moot.cli.arbiter.judging import (
     AllowAliased,
     AllowFree,
     BankOption,
@@ -29,16 +39,6 @@ from moot.cli.arbiter.configuring import (
     policy_of,
     refused,
 )
-from moot.cli.arbiter.endpoints import (
-    EmbeddingsOption,
-    EndpointOption,
-    KeyOption,
-    models_of_run,
-    settings_of,
-    told_of,
-    with_models,
-)
-from moot.cli.arbiter.hearing import DataOption, Society, heard
 from moot.cli.arbiter.running import (
     BatchSize,
     Debug,

@@ -10,19 +10,9 @@ from typing import Annotated
 import typer
 
 from moot.cli.app import command
-from moot.cli.arbiter.configuring import (
-    CONFIG,
-    Judged,
-    Template,
-    begun,
-    group,
-    judge,
-    policy_of,
-    refused,
-    told,
-    write_config,
-)
+from moot.cli.arbiter.configuring import Template, write_config
 from moot.cli.arbiter.endpoints import EmbeddingsOption, EndpointOption, KeyOption
+from moot.cli.arbiter.judging import CONFIG, Judged, begun, group, judge, policy_of, refused, told
 from moot.cli.arbiter.live import BudgetOption, run
 from moot.cli.arbiter.running import MOCK, RunsOption, carry_out, directory_of, mock_ports, report
 from moot.cli.errors import CheckFailed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.arbiter.configuring import group
+from moot.cli.arbiter.judging import group
 from moot.cli.errors import CheckFailed
 from moot.cli.output import console, plural, print_hanging, write_json
 from moot.cli.place import AsJson

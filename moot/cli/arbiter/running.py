@@ -17,7 +17,8 @@ import typer
 from moot.cli.act.authority import As
 from moot.cli.app import command
 from moot.cli.arbiter.certifying import AlphaOption, StopOption, StopRule, certifier_of
-from moot.cli.arbiter.configuring import (
+from moot.cli.arbiter.hearing import DataOption, Society, heard
+from moot.cli.arbiter.judging import (
     AllowAliased,
     AllowFree,
     BankOption,
@@ -34,7 +35,6 @@ from moot.cli.arbiter.configuring import (
     policy_of,
     refused,
 )
-from moot.cli.arbiter.hearing import DataOption, Society, heard
 from moot.cli.errors import CheckFailed
 from moot.cli.output import say, write_json, write_lines
 from moot.cli.place import AsJson

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from moot.cli.app import command
-from moot.cli.arbiter.configuring import group
+from moot.cli.arbiter.judging import group
 from moot.cli.output import plural, write_json, write_lines
 from moot.cli.place import AsJson
 

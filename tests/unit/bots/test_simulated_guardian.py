@@ -7,10 +7,12 @@ import pytest
 
 from moot.bots.desk.risk import mean_correlation, var95
 from moot.bots.minds.simulated.delays import TICKS, delay
-from moot.bots.minds.simulated.desk.guardian import LINES, path_of
+from moot.bots.minds.simulated.desk.guardian import LINES, _sameness, path_of
 from moot.bots.minds.simulated.mind import ANSWERS
 from moot.bots.minds.simulated.temper import DEFAULT
+from moot.bots.tools.strategies import StrategySpec
 from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.research.messages import Strategy
 from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.rights import RIGHTS
@@ -226,6 +228,64 @@ def test_r_b3_promotion_reviews_go_by_what_paper_trading_showed(
         found.append(reply.body)
     assert [body.recommendation for body in found] == [guardians, traders]
     assert bool(found[1].execution_issues) == (traders != "approve")
+
+
+@pytest.mark.parametrize(
+    ("others", "share"),
+    [
+        (("momentum",) * 2, 0.0),
+        (("momentum",) * 3, 1.0),
+        (("breakout",) * 3, 0.25),
+        (("breakout", "momentum") * 2, 0.6),
+    ],
+)
+def test_more_of_the_same_is_measured_where_there_are_enough_to_take_a_share_of(
+    others: tuple[str, ...], share: float
+) -> None:
+    def entry(archetype: str, stage: str) -> dict[str, Any]:
+        return {"archetype": archetype, "stage": stage, "is_deployed": stage == "staging"}
+
+    spec = StrategySpec("momentum", {}, ("SPX",))
+    at_work = {f"strat_{n}": entry(name, "production") for n, name in enumerate(others, 2)}
+    elsewhere = {f"strat_{n}": entry("momentum", "withdrawn") for n in range(90, 99)}
+    shown = {"strategies": {"strat_1": entry("momentum", "production"), **at_work, **elsewhere}}
+    assert _sameness(shown, spec, but="strat_1", where="production") == share
+    assert _sameness(shown, spec, but="strat_1", where="is_deployed") == 0.0
+
+
+def promoted_beside(archetype: str) -> str:
+    """Return what the Guardian recommends for a trend that did well on paper, beside three others of an archetype."""
+    others = {
+        "momentum": trend("SIM-ECHO"),
+        "breakout": Strategy(
+            archetype="breakout",
+            params={"channel": 20, "exit_channel": 10, "allow_short": 0, "target_vol": 0.2},
+            symbols=("SIM-ECHO",),
+        ),
+    }
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    for n in range(2, 5):
+        desk.trade(f"strat_{n}", others[archetype])
+    desk.until(at(9, 31))
+    brief = {
+        **desk.brief(desk.owed(GUARDIAN, "RISK_CHECK")),
+        "subject": "strat_1",
+        "proposal": {"paper_trading_metrics": {"sharpe": 0.9, "max_drawdown": 0.02, "trades": 6}, "days": 5},
+        "criteria": {"sharpe_above": 0.3, "drawdown_above": -0.2},
+    }
+    owed = Obligation(
+        "prom_1/review/guardian", desk.session.case_id, GUARDIAN, ("PROMOTION_REVIEW",), "#b-ops", desk.now,
+        desk.now + timedelta(minutes=10), timedelta(minutes=10),
+    )  # fmt: skip
+    reply = desk.think(owed, brief=brief)
+    assert reply is not None
+    return str(reply.body.recommendation)
+
+
+def test_a_promotion_to_more_of_the_same_waits() -> None:
+    assert promoted_beside("momentum") == "extend_validation"
+    assert promoted_beside("breakout") == "approve"
 
 
 # ---------------------------------------------------------------- halts

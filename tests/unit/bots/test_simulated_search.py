@@ -3,12 +3,21 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from moot.bots.minds.simulated.debate.casefile import Pool, measure, neighbourhood, open_file
+from moot.bots.minds.simulated.debate.casefile import Pool, likeness, measure, neighbourhood, open_file
 from moot.bots.minds.simulated.debate.criteria import CRITERIA
-from moot.bots.minds.simulated.debate.lessons import Trial, against, failing, near_miss, trials
+from moot.bots.minds.simulated.debate.lessons import (
+    Trial,
+    against,
+    failing,
+    near_miss,
+    record_of,
+    room_for,
+    trials,
+)
 from moot.bots.minds.simulated.debate.points import point
 from moot.bots.minds.simulated.debate.repair import changes, repair
 from moot.bots.minds.simulated.debate.search import Plan, candidates
+from moot.bots.minds.simulated.debate.weighing import OWNED
 from moot.bots.minds.simulated.temper import DEFAULT
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.prices import load_universe
@@ -51,6 +60,44 @@ def trial(
         metrics={**figures_of(spec), **said},
     )
     return Trial(record, spec)
+
+
+# ------------------------------------------------------------ where to look
+
+
+def test_an_archetype_that_fails_is_wanted_less_and_few_trials_say_little():
+    specs = {spec.archetype: spec for spec in SPECS}
+    failing_one = [trial(n, spec=specs["breakout"]) for n in range(16)]
+    passing_one = [trial(n, spec=specs["momentum"], kind="success") for n in range(4)]
+    found = [*failing_one, *passing_one]
+    shares = {name: record_of(found, name) for name in ARCHETYPES}
+    assert shares["breakout"] < 0.06 < shares["mean_reversion"] < shares["momentum"] < 1.0
+    assert shares["mean_reversion"] == pytest.approx(1 / 3)
+
+
+def test_what_the_book_holds_beyond_its_even_share_is_wanted_less():
+    def held(*counts):
+        names = [name for name, n in zip(ARCHETYPES, counts, strict=True) for _ in range(n)]
+        specs = {f"s{n}": replace(SPECS[0], archetype=name) for n, name in enumerate(names)}
+        return [room_for(Pool(specs, SYNTHETIC), name) for name in ARCHETYPES]
+
+    assert held(0, 0, 0, 0) == held(1, 0, 0, 0) == held(5, 5, 5, 5) == [1.0] * 4
+    most, *others = held(9, 1, 1, 1)
+    assert 0.0 < most < 0.2 and others == [1.0] * 3
+    assert 0.0 < held(20, 0, 0, 0)[0] < most
+
+
+def test_what_the_book_holds_already_is_proposed_only_when_there_is_nothing_else():
+    pool = Pool({"strat_1": SPECS[1]}, SYNTHETIC)
+    for n in range(12):
+        found = look(Plan(EVEN, SYNTHETIC.symbols, parents=dict(pool.specs)), n, pool)
+        alike = [likeness(one.spec, SYNTHETIC, pool)[0] > OWNED for one in found]
+        assert alike == sorted(alike), "those beyond the red line stand last"
+
+
+def test_a_near_miss_by_correlation_is_not_taken_up_again():
+    assert near_miss([trial()], NOW, SYNTHETIC, DEFAULT) is not None
+    assert near_miss([trial(code="correlation_risk")], NOW, SYNTHETIC, DEFAULT) is None
 
 
 # ------------------------------------------------------------ the case file

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from moot.bots.minds.simulated.debate.weighing import (
     certainty,
     excesses,
     quality,
+    red_lines,
     relieved,
     risk_argument,
     stance,
@@ -23,8 +26,8 @@ share = st.floats(0, 1)
 scores = st.fixed_dictionaries(dict.fromkeys(CRITERIA, share))
 
 
-def stand(said, flaws=0, attention=(), thresholds=START_THRESHOLDS, ground=None):
-    return stance(excesses(said, thresholds, dict(attention), DEFAULT), flaws, DEFAULT, ground)
+def stand(said, flaws=0, attention=(), thresholds=START_THRESHOLDS, ground=None, red=()):
+    return stance(excesses(said, thresholds, dict(attention), DEFAULT), flaws, DEFAULT, ground, red)
 
 
 @pytest.mark.parametrize(("strictness", "limit"), [(0.2, 0.85), (0.6, 0.65), (0.66, 0.62), (0.95, 0.475)])
@@ -36,6 +39,47 @@ def test_scores_within_their_limits_pass_and_high_ones_are_rejected():
     assert stand(FINE).rating == "PASS"
     assert stand({**FINE, "overfitting": 0.7}).rating == "CONDITIONAL_PASS"
     assert stand(dict.fromkeys(CRITERIA, 0.9)).rating == "REJECT"
+
+
+@pytest.mark.parametrize(
+    ("red", "rating"), [("thin", "REJECT"), ("owned", "CONDITIONAL_PASS"), ("sensitive", "CONDITIONAL_PASS")]
+)
+def test_a_red_line_is_passed_by_nothing(red, rating):
+    plain, found = stand(FINE), stand(FINE, red=[red])
+    assert (plain.rating, found.rating) == ("PASS", rating)
+    assert (found.burden > plain.burden) == (red == "owned")
+
+
+@pytest.mark.parametrize(
+    ("sharpe", "correlation", "median", "crossed"),
+    [
+        (0.30, 0.70, 0.21, ()),
+        (0.29, 0.70, 0.29, ("thin",)),
+        (0.30, 0.71, 0.30, ("owned",)),
+        (1.00, 0.00, 0.69, ("sensitive",)),
+        (-0.1, 0.99, -0.1, ("thin", "owned", "sensitive")),
+    ],
+)
+def test_the_critics_red_lines_stand_where_they_are_said_to(sharpe, correlation, median, crossed):
+    file = SimpleNamespace(validation={"sharpe": sharpe}, scores={"correlation_risk": correlation})
+    assert red_lines(file, Neighbourhood(9, 9, median, sharpe)) == crossed
+
+
+@pytest.mark.parametrize(
+    ("median", "own", "sensitivity", "firmness"),
+    [
+        (1.2, 1.0, 0.0, 1.0),
+        (0.8, 1.0, 0.2, 0.0),
+        (0.9, 1.0, 0.1, 0.5),
+        (0.3, 1.0, 0.7, -1.0),
+        (0.5, -0.1, 1.0, -1.0),
+    ],
+)
+def test_relatives_that_lose_a_fifth_say_nothing_and_more_of_it_speaks_against(
+    median, own, sensitivity, firmness
+):
+    ground = Neighbourhood(9, 9, median, own)
+    assert (ground.sensitivity, ground.firmness) == pytest.approx((sensitivity, firmness))
 
 
 def test_a_fatal_flaw_rejects_whatever_the_scores_say():

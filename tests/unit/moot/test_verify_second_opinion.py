@@ -104,8 +104,13 @@ def test_a_tie_is_found(monkeypatch: Patch) -> None:
     assert second(table) == [(seq, "debate", "R-D8")]
 
 
-def test_an_approval_without_an_assessment_is_found(monkeypatch: Patch) -> None:
-    table = argued(rounds=0)
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_an_approval_without_an_assessment_is_found(monkeypatch: Patch, is_changed: bool) -> None:
+    """Without any, or without one of the strategy as a rebuttal changed it."""
+    table = argued(rounds=int(is_changed))
+    if is_changed:
+        changed = bodies.strategy(params={"fast": 33, "slow": 60})
+        table.say(EXPLORER, bodies.rebuttal(2, modifications=("slower",), strategy=changed))
     table.wait(minutes=31)
     real = judging.judge
 

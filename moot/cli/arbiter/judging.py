@@ -1,0 +1,203 @@
+"""What the commands about runs of Arbiter share: their group, their options, and how a file is judged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import typer
+
+from moot.cli.app import Group, app
+from moot.cli.arbiter.endpoints import (
+    own_names,
+)
+from moot.cli.errors import CheckFailed
+from moot.cli.output import plural, say, write_json
+
+if TYPE_CHECKING:
+    from moot.arbiter.resolving import Prepared
+    from moot.config.arbiter.bank import Bank
+    from moot.protocols.arbiter.generated import Configuration, Policy
+
+CONFIG: Final = Path("arbiter.config.json")
+
+group = typer.Typer(
+    cls=Group,
+    help="""Ask models one question over many trials, and measure the answers as a distribution.
+
+    init writes the file of a run, validate judges it, resolve shows all that would be asked and asks nobody,
+    mock-run carries it out with answers that are made up, run asks. quickstart does all of it the first time.""",
+    epilog="moot arbiter quickstart\nmoot arbiter init 'Should the library open on Sundays?'\nmoot arbiter mock-run",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+app.add_typer(group, name="arbiter")
+
+ConfigArgument = Annotated[
+    Path | None, typer.Argument(metavar="CONFIG", help=f"The file of a run; {CONFIG} by default.")
+]
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", help="The same, as an option.")
+]
+BankOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--bank",
+        metavar="DIR",
+        help="Prompts, contracts and models of your own, laid out like Moot's.",
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse free and aliased models.")]
+Permissive = Annotated[bool, typer.Option("--permissive", help="Warn of them; the default.")]
+AllowFree = Annotated[bool, typer.Option("--allow-free", help="Allow free models under --strict.")]
+AllowAliased = Annotated[bool, typer.Option("--allow-aliased", help="Allow aliased models under --strict.")]
+ContractFailure = Annotated[
+    Literal["warn", "exclude", "fail"],
+    typer.Option(
+        "--contract-failure",
+        metavar="WHAT",
+        help="What of a reply that breaks its contract: warn (the default), exclude, fail.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A run that may be carried out.
+
+    Attributes:
+        path: The file that asks for it.
+        prepared: With nothing left open.
+        policy: What it allows.
+        warnings: What is odd about it.
+    """
+
+    path: Path
+    prepared: Prepared
+    policy: Policy
+    warnings: Sequence[str]
+
+
+def begun() -> tuple[datetime, Callable[[], str]]:
+    """Return the time, and what gives a run that begins now its id."""
+    from moot.arbiter.resolving import run_id
+    from moot.clock.wall import utc_ns
+
+    now = datetime.fromtimestamp(utc_ns() / 1e9, UTC)
+    chance = os.urandom(3)  # noqa: TID251  # the id of a run derives from nothing
+    return now, lambda: run_id(now, chance)
+
+
+def path_of(named: Path | None, config: Path | None) -> Path:
+    """Return the file of a run, however it was named.
+
+    Raises:
+        CheckFailed: It was named twice.
+    """
+    if named is not None and config is not None:
+        raise CheckFailed(f"{named} and --config {config} name a file each: choose one of them")
+    return named or config or CONFIG
+
+
+def named(path: Path) -> str:
+    """Return a file as the next command needs it."""
+    import shlex
+
+    return "" if path == CONFIG else shlex.quote(str(path))
+
+
+def policy_of(
+    is_strict: bool,
+    is_permissive: bool,
+    is_free_allowed: bool,
+    is_alias_allowed: bool,
+    contract_failure: Literal["warn", "exclude", "fail"],
+) -> Policy:
+    """Return what options allow.
+
+    Raises:
+        CheckFailed: They contradict each other.
+    """
+    from moot.protocols.arbiter.generated import Policy
+
+    if is_strict and is_permissive:
+        raise CheckFailed("--strict and --permissive: choose one of them")
+    return Policy(
+        strict=is_strict,
+        allow_free=is_free_allowed,
+        allow_aliased=is_alias_allowed,
+        contract_failure_policy=contract_failure,
+    )
+
+
+def judge(
+    path: Path,
+    folder: Path | None,
+    policy: Policy,
+    new_id: Callable[[], str],
+    change: Callable[[Configuration], Configuration] = lambda config: config,
+    endpoint: str | None = None,
+) -> Judged | Sequence[str]:
+    """Return the run that a file asks for; else what is wrong with it, a line each.
+
+    Args:
+        path: The file.
+        folder: A bank of the user's own.
+        policy: What is allowed.
+        new_id: Gives the run its id.
+        change: Puts options in the place of the file's values.
+        endpoint: What --endpoint says.
+    """
+    from moot.arbiter.resolving import prepare
+    from moot.config.arbiter.bank import load_bank
+    from moot.config.arbiter.configuring import load_configuration, resolve
+    from moot.config.arbiter.reading import Faulty
+    from moot.protocols.arbiter.policy import refusals, warnings
+
+    if path == CONFIG and not path.exists():
+        return [f"{path}: there is no such file: moot arbiter init writes one"]
+    try:
+        bank: Bank = load_bank(folder)
+        resolved = resolve(change(load_configuration(path)), bank, new_id(), str(path))
+    except Faulty as error:
+        return error.lines
+    models = {one.slug: one for one in bank.catalog.models}
+    if refused := refusals(resolved, models, policy):
+        return [f"{path}: {line}" for line in refused]
+    return Judged(path, prepare(resolved, bank), policy, warnings(resolved, models, own_names(endpoint)))
+
+
+def refused(word: str, path: Path, lines: Sequence[str], *, as_json: bool) -> int:
+    """Tell why a run cannot be carried out, and return the exit code."""
+    if as_json:
+        write_json({"valid": False, "path": str(path), "faults": [*lines], "warnings": []})
+        return 1
+    for line in lines:
+        say(f"moot arbiter {word}: {line}")
+    return 1
+
+
+def summary(judged: Judged) -> dict[str, Any]:
+    """Return what a run is, as data."""
+    prepared = judged.prepared
+    return {
+        "question": prepared.config.question.text,
+        "protocol": prepared.config.protocol.type,
+        "k_planned": len(prepared.trials),
+        "policy": judged.policy.as_json(),
+        **prepared.hashes.as_json(),
+    }
+
+
+def told(judged: Judged) -> str:
+    """Return what a run is, in a line."""
+    config = judged.prepared.config
+    sampling = config.sampling
+    parts = [plural(len(sampling.models), "model"), plural(len(sampling.personas), "persona")]
+    if config.protocol.type == "independent":
+        parts.append(plural(len(sampling.protocols), "template"))
+    return f"{plural(len(judged.prepared.trials), 'trial')} ({config.protocol.type}) from {', '.join(parts)}"
