@@ -18,14 +18,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from moot.cli.errors import CliError
+from moot.cli.errors import CliError, Unusable
 from moot.cli.output import say
 from moot.cli.speaking import speak_installed
 
 PANELS: Final = {
     "Run a society": ("up", "console", "simulate", "scene", "debate", "arena", "panel", "arbiter"),
     "Look": (
-        "status", "log", "case", "obligations", "escalations", "calls", "positions", "strategies", "replay",
+        "status", "log", "case", "obligations", "escalations", "calls", "positions", "strategies",
     ),
     "Act": (
         "post", "reply", "ack", "override", "take", "answer", "release", "pause", "step", "speed", "halt", "resume",
@@ -35,6 +35,11 @@ PANELS: Final = {
     "Set up": ("doctor", "models", "discord", "slack", "config", "schema"),
 }  # fmt: skip
 """The commands by what they are for, in the order in which help lists them."""
+
+RENAMED: Final = {
+    "replay": "moot status DIR --until SEQ shows what it showed; moot simulate --replay DIR holds a run again",
+}
+"""Commands of before, and what does their work now."""
 
 INTERRUPTED: Final = 128 + signal.SIGINT
 PIPE_CLOSED: Final = 128 + signal.SIGPIPE
@@ -92,6 +97,8 @@ class Program(TyperGroup):
     def _run(self, args: list[str], **extra: Any) -> int:
         name = "moot"
         try:
+            if instead := RENAMED.get(args[0]):
+                raise Unusable(f"there is no '{args[0]}' any more: {instead}")
             if not args[0].startswith("-"):
                 speak_installed()
             with self.make_context(name, args, **extra) as ctx:

@@ -32,6 +32,7 @@ class Situation:
         is_warm_up: Whether the last start was that of a warm-up.
         day: The desk day that was opened last; None before the first.
         halt: What opened the last halt of the desk; None before the first.
+        queued: How many posts wait in the inbox; none at a past moment.
     """
 
     log: Log
@@ -42,6 +43,7 @@ class Situation:
     is_warm_up: bool = False
     day: TradingDay | None = None
     halt: Envelope | None = None
+    queued: int = 0
 
     @classmethod
     def of(cls, named: Path, until: int | None = None, watch: Watch | None = None) -> Situation:
@@ -98,6 +100,7 @@ class Situation:
             is_warm_up=bool(started and started[-1].warm_up),
             day=days[-1] if days else None,
             halt=halts[-1] if halts else None,
+            queued=_queued(log) if until is None else 0,
         )
 
     def owed(self) -> list[Obligation]:
@@ -171,7 +174,7 @@ class Situation:
             "seats_taken": {seat: who.user_id for seat, who in sorted(context.holders.items())},
             "escalations_open": [c.case_id for c in self.docket.cases.values() if c.kind == "escalation"],
             "cases_ended": len(self.docket.ended),
-            "queued": queued(self.log),
+            "queued": self.queued,
             "desk": self.desk_json(),
             "panels": self.panels_json(),
             "calls": self.calls_json(),
@@ -259,7 +262,7 @@ def budgets_json(docket: Docket) -> list[dict[str, Any]]:
     ]
 
 
-def queued(log: Log) -> int:
+def _queued(log: Log) -> int:
     """Count the posts that wait in the inbox of a data directory."""
     if log.directory is None:
         return 0

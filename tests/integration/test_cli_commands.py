@@ -80,7 +80,7 @@ def test_rebuilt_memory_is_that_of_the_society(run: Path, tmp_path: Path) -> Non
 
 def test_standing_and_escalations_of_a_run(run: Path) -> None:
     status = data("status", run)
-    half = data("replay", run, "--until", status["seq"] // 2)
+    half = data("status", run, "--until", status["seq"] // 2)
 
     assert (status["running"], status["clock"]) == (False, "virtual")
     assert half["seq"] == status["seq"] // 2

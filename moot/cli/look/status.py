@@ -1,4 +1,4 @@
-"""`moot status`, `moot obligations`, `moot replay`: who owes what, now or at any past moment."""
+"""`moot status`, `moot obligations`: how a society stands and who owes what; now, or as it was after any message."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from moot.cli.output import (
     write_json,
 )
 from moot.cli.place import AsJson, Source
-from moot.cli.situation import Situation, queued
+from moot.cli.situation import Situation
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,19 +34,25 @@ if TYPE_CHECKING:
     from moot.protocols.kernel.obligation import Obligation
 
 
-@command("moot status ./moot-data", "moot status ./moot-data --json")
-def status(named: Source, as_json: AsJson = False) -> None:
+@command("moot status ./moot-data", "moot status ./moot-data --until 250", "moot status ./moot-data --json")
+def status(
+    named: Source,
+    until: Annotated[
+        int | None, typer.Option("--until", metavar="SEQ", help="As it stood after this message of the log.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show how a society stands: its clock, open cases, what is owed, what waits for an admin."""
     from rich.text import Text
 
     from moot.protocols.rulebook import rulebook
 
-    found = Situation.of(named)
+    found = Situation.of(named, until)
     if as_json:
         write_json(found.status_json())
         return
     target, docket, context = console(), found.docket, found.docket.context
-    target.print(heading(str(named), _state(found)))
+    target.print(heading(str(named), _state(found) if until is None else f"after message {until:,}"))
     rows = table("", "", fold=("",))
     rows.show_header = False
     rows.columns[0].style, rows.columns[0].no_wrap = "dim", True
@@ -80,9 +86,12 @@ def status(named: Source, as_json: AsJson = False) -> None:
         )
     for system in sorted(context.stopped):
         rows.add_row("stopped", f"system {system}, by a person")
-    if n := queued(found.log):
-        rows.add_row("inbox", f"{plural(n, 'post')} waiting")
+    if found.queued:
+        rows.add_row("inbox", f"{plural(found.queued, 'post')} waiting")
     print_table(target, rows)
+    if until is not None:
+        target.print()
+        print_cases(target, found)
     if docket.open:
         target.print()
         print_obligations(target, found)
@@ -99,25 +108,6 @@ def obligations(named: Source, as_json: AsJson = False) -> None:
         write_json([found.obligation_json(o) for o in found.owed()])
         return
     print_obligations(console(), found)
-
-
-@command("moot replay ./moot-data --until 250", "moot replay ./moot-data --until 250 --json")
-def replay(
-    named: Source,
-    until: Annotated[int, typer.Option("--until", metavar="SEQ", help="The last message that counts.")],
-    as_json: AsJson = False,
-) -> None:
-    """Show open cases and obligations as they stood after a message."""
-    found = Situation.of(named, until)
-    if as_json:
-        write_json(found.as_json())
-        return
-    target = console()
-    at = f"{clock_time(found.docket.at)} UTC" if found.docket.at else ""
-    target.print(heading(f"After message {until}", at))
-    print_cases(target, found)
-    target.print()
-    print_obligations(target, found)
 
 
 def print_cases(target: Console, found: Situation) -> None:

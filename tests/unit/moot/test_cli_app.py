@@ -146,7 +146,8 @@ def test_help_has_no_colour_where_none_is_wanted() -> None:
         (["lgo"], "moot: no such command 'lgo'. Did you mean 'log'? Try 'moot --help'."),
         (["log"], "moot log: missing argument 'DIR|FILE.jsonl'. Try 'moot log --help'."),
         (["log", "x", "--form", "3"], "moot log: no such option: --form"),
-        (["replay", "x", "--until", "soon"], "moot replay: invalid value for '--until'"),
+        (["replay", "x", "--until", "7"], "moot: there is no 'replay' any more: moot status DIR --until SEQ"),
+        (["status", "x", "--until", "soon"], "moot status: invalid value for '--until'"),
         (["up", "--bus", "nats"], "moot up: invalid value for '--bus'"),
         (["step", "x", "0"], "moot step: invalid value for 'X'"),
     ],
@@ -393,6 +394,6 @@ def on_terminal(lines: Iterable[Sequence[object]], env: dict[str, str], width: i
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_what_is_printed_fits_the_terminal(tmp_path: Path, width: int) -> None:
     log = write_log(tmp_path / "d", a_debate().log)
-    looks = ["log", log], ["status", log], ["case", log, "hyp"], ["replay", log, "--until", "7"]
+    looks = ["log", log], ["status", log], ["case", log, "hyp"], ["status", log, "--until", "7"]
     lines = on_terminal(looks, {"NO_COLOR": "1"}, width).decode().splitlines()
     assert lines and not [line for line in lines if len(line) > width]

@@ -1,4 +1,4 @@
-"""`moot status`, `obligations`, `replay`: the standing of a society."""
+"""`moot status` and `moot obligations`: the standing of a society."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -22,8 +22,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_log(tmp_path_factory.mktemp("log") / "data", a_debate().log)
 
 
-def test_replay_shows_cases_and_obligations_as_they_stood(place: Path) -> None:
-    found = data("replay", place, "--until", 7)
+def test_a_status_of_before_has_cases_and_obligations_as_they_stood(place: Path) -> None:
+    found = data("status", place, "--until", 7)
 
     assert (found["seq"], found["at"]) == (7, "2026-02-23T10:53:00.000000Z")
     assert [(c["case_id"], c["kind"], c["phase"]) for c in found["cases"]] == [
@@ -46,9 +46,13 @@ def test_replay_shows_cases_and_obligations_as_they_stood(place: Path) -> None:
     assert found["obligations"][1]["seat"] == "referee"
 
 
-def test_replay_reads_like_this(place: Path) -> None:
-    assert done("replay", place, "--until", 7) == (
-        "After message 7  2026-02-23 10:53 UTC\n"
+def test_a_status_of_before_reads_like_this(place: Path) -> None:
+    assert done("status", place, "--until", 7) == (
+        f"{place}  after message 7\n"
+        "society time  2026-02-23 10:53 UTC, seed 1, rules 2\n"
+        "messages      7, no ended cases\n"
+        "open          1 cycle, 1 debate\n"
+        "\n"
         "case                 kind    phase        since\n"
         "cycle_20260223_1000  cycle   debating     message 2\n"
         f"{HYP}    debate  assessing 2  message 3\n"
@@ -60,18 +64,18 @@ def test_replay_reads_like_this(place: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", ["40", "60", "80"])
-@pytest.mark.parametrize("words", [["obligations"], ["status"], ["replay", "--until", "7"]])
+@pytest.mark.parametrize("words", [["obligations"], ["status"], ["status", "--until", "7"]])
 def test_what_people_copy_stands_whole_in_a_narrow_terminal(
     place: Path, words: list[str], columns: str
 ) -> None:
     text = done(words[0], place, *words[1:], COLUMNS=columns)
 
-    wanted = f"{HYP}/budget/referee" if words[0] == "replay" else f"{HYP}/reflection/evolver"
+    wanted = f"{HYP}/budget/referee" if "--until" in words else f"{HYP}/reflection/evolver"
     assert wanted in text.split()
 
 
 def test_an_id_that_does_not_fit_beside_its_row_stands_under_it(place: Path) -> None:
-    assert done("replay", place, "--until", 7, COLUMNS="60").endswith(
+    assert done("status", place, "--until", 7, COLUMNS="60").endswith(
         "seat     owes             due\n"
         "  obligation\n"
         "Critic   RISK_ASSESSMENT  now\n"
@@ -82,8 +86,8 @@ def test_an_id_that_does_not_fit_beside_its_row_stands_under_it(place: Path) -> 
 
 
 @pytest.mark.parametrize("until", [0, 12, -1])
-def test_replay_until_a_message_that_is_not_there_is_usage(place: Path, until: int) -> None:
-    assert "holds messages 1 to 11" in complaint(2, "replay", place, f"--until={until}")
+def test_a_status_after_a_message_that_is_not_there_is_usage(place: Path, until: int) -> None:
+    assert "holds messages 1 to 11" in complaint(2, "status", place, f"--until={until}")
 
 
 def test_what_is_late_says_how_late_and_when_it_may_be_void(tmp_path: Path) -> None:
@@ -141,7 +145,7 @@ def test_a_society_where_nobody_owes_anything_says_so(tmp_path: Path) -> None:
 
     assert "nobody owes anything" in done("obligations", place)
     assert data("obligations", place) == []
-    assert "no case was open" in done("replay", place, "--until", 1)
+    assert "no case was open" in done("status", place, "--until", 1)
 
 
 @pytest.mark.parametrize(
