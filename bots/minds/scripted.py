@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from moot.bots.minds.mind import Mind, Reply, View
+from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.message import Message
 from moot.protocols.research.debate_table import NEXT_ACTION
 
@@ -22,12 +23,14 @@ class Entry:
         delay: When the answer comes, counted from the obligation's opening; None: when the other mind would.
         silent: Say nothing to this obligation.
         fields: Fields of the body; the rest comes from the other mind.
+        where: Where it stands, for what is told of it.
     """
 
     type: str = ""
     delay: timedelta | None = None
     silent: bool = False
     fields: Mapping[str, Any] = field(default_factory=dict)
+    where: str = ""
 
 
 class ScriptedMind(Mind):
@@ -35,6 +38,9 @@ class ScriptedMind(Mind):
 
     An entry is used once, for one attempt at one obligation; after a violation the next matching entry is
     the retry.
+
+    Attributes:
+        on_fault: Told why an entry makes no body; the seat is silent then.
     """
 
     def __init__(
@@ -58,6 +64,7 @@ class ScriptedMind(Mind):
         self._then = then
         self._decode = decode
         self._chosen: dict[tuple[str, int], Entry | None] = {}
+        self.on_fault: Callable[[str], None] = _raised
 
     @property
     def unused(self) -> tuple[Entry, ...]:
@@ -107,7 +114,16 @@ class ScriptedMind(Mind):
         merged = _merge(body, entry.fields)
         if "verdict" in entry.fields and "next_action" in body and "next_action" not in entry.fields:
             merged["next_action"] = NEXT_ACTION.get(str(entry.fields["verdict"]), "archive")
-        return Reply(self._decode(json.dumps(merged)), reply.asides if reply is not None else ())
+        try:
+            said = self._decode(json.dumps(merged, default=str))
+        except Malformed as exc:
+            self.on_fault(f"{entry.where or 'a script entry'}: {exc.field}: {exc.why}")
+            return None
+        return Reply(said, reply.asides if reply is not None else ())
+
+
+def _raised(why: str) -> None:
+    raise ValueError(why)
 
 
 def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from moot import bounded_yaml
-from moot.bots.minds.scripted import Entry
+from moot.bots.minds.scripted import Entry, ScriptedMind
 from moot.clock import VirtualClock
 from moot.config.settings import Settings, load_settings
 from moot.log_setup import set_up_logging
@@ -241,7 +242,7 @@ def _entry(line: dict[str, Any], where: str) -> Entry:
         wait = duration(delay) if delay is not None else None
     except ValueError as exc:
         raise SceneError(f"{where}.delay: {exc}") from None
-    return Entry(type=kind, delay=wait, silent=silent, fields=fields)
+    return Entry(type=kind, delay=wait, silent=silent, fields=fields, where=where)
 
 
 def plan_of(
@@ -267,7 +268,8 @@ def plan_of(
     )
     scripts = {
         seat: Script(
-            entries=tuple(_entry(entry, f"minds.{seat}.script") for entry in mind.script), then=mind.then
+            entries=tuple(_entry(entry, f"minds.{seat}.script[{n}]") for n, entry in enumerate(mind.script)),
+            then=mind.then,
         )
         for seat, mind in scene.minds.items()
     }
@@ -298,7 +300,7 @@ def run_scene(
         minds: What fills seats instead of what the configuration says.
 
     Raises:
-        SceneError: An injection cannot be placed.
+        SceneError: An injection cannot be placed, or what a script says is no message.
         UnusableMind: A mind cannot be used.
         PriceFileError: The prices cannot be used.
     """
@@ -309,15 +311,27 @@ def run_scene(
     set_up_logging(out / "moot.log" if out is not None else None)
 
     async def main(clock: VirtualClock) -> None:
+        faults: list[str] = []
+        failed = asyncio.Event()
+
+        def fail(why: str) -> None:
+            faults.append(why)
+            failed.set()
+
         async with await Society.open(plan, clock) as society:
+            scripted = {seat: mind for seat, mind in society.minds.items() if isinstance(mind, ScriptedMind)}
+            for mind in scripted.values():
+                mind.on_fault = fail
             injections = [
                 Injection(n, inject.after, inject.seat, inject.channel, inject.body, _reply(inject))
                 for n, inject in enumerate(scene.inject)
             ]
             injector = Injector(society.host, clock, scene.start, result.warnings)
-            await injector.run_beside(injections, society.run_until(scene.start + scene.until))
-            for seat, mind in society.minds.items():
-                for entry in getattr(mind, "unused", ()):
+            await injector.run_beside(injections, society.run_until(scene.start + scene.until, failed))
+            if faults:
+                raise SceneError(faults[0])
+            for seat, mind in scripted.items():
+                for entry in mind.unused:
                     what = entry.type or "its next obligation"
                     result.warnings.append(f"{seat}: a script entry for {what} was never used")
             await society.close("the scene is over")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import re
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 
 from moot.bots.tools.errors import PriceFileError
 from moot.simulation.scene import SceneError, load_scene, parse_scene, run_scene
@@ -165,6 +167,37 @@ def test_an_injection_that_is_refused_stands_in_the_audit_and_is_said() -> None:
     audits = [env.body for env in result.envelopes if env.body.type == "AUDIT"]
     assert [audit.seat for audit in audits] == ["critic", "admin", "admin"]  # type: ignore[attr-defined]
     assert len(result.warnings) == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"verdict": "MAYBE"}, "verdict: choose 'APPROVE', 'REJECT' or 'REVISE', not 'MAYBE'"),
+        ({"confidence": "lots"}, "confidence: give a number, not 'lots'"),
+        ({"reasoning": date(2026, 2, 23), "confidence": 3}, "confidence: "),
+    ],
+)
+def test_a_script_that_says_what_is_no_message_ends_the_scene_with_the_reason(
+    fields: dict, told: str
+) -> None:
+    script = [{"type": "REFLECTION"}, {"type": "VERDICT", **fields}]
+    scene = parse_scene({**GOOD, "until": "3h", "cycle": "once", "minds": {"evolver": {"script": script}}})
+    with pytest.raises(SceneError) as error:
+        run_scene(scene)
+    assert str(error.value).startswith(f"minds.evolver.script[1]: {told}")
+
+
+def test_the_scene_on_its_page_comes_to_all_it_says() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "write-a-scene.md").read_text(encoding="utf-8")
+    (scene,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
+    result = run_scene(parse_scene(yaml.safe_load(scene)))
+    assert result.warnings == []
+    said = [(env.body.type, getattr(env.body, "verdict", None)) for env in result.envelopes]
+    assert ("VERDICT", "REVISE") in said
+    assert ("FINAL_VERDICT", "REVISE") in said
+    ruled = [env.body.outcome for env in result.envelopes if env.body.type == "RULING"]
+    assert ruled == ["void", "REJECT"], "one for the silent Critic, one for the second revision"
+    assert [e.body.how for e in result.envelopes if e.body.type == "ESCALATION_RESOLVED"] == ["answered"]
 
 
 def test_the_same_scene_gives_the_same_bytes() -> None:
