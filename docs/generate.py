@@ -24,6 +24,7 @@ from rich.console import Console
 from docs import notebook, snippets
 from docs.arbiter_files import arbiter_files
 from docs.arbiter_models import MODELS, models_text
+from moot.chaos.laws import LAWS
 from moot.cli.commands import app
 from moot.cli.look.log import Reader
 from moot.config.contracts import SCHEMA
@@ -212,11 +213,25 @@ def escalations() -> Iterator[str]:
         yield f"| `{code}` | {trigger.level} | {trigger.system} | {text} | {options} | {trigger.source} |"
 
 
+def laws() -> Iterator[str]:
+    """Write the laws that every log keeps."""
+    yield "# Laws\n"
+    yield (
+        "What every log of a society keeps, whatever breaks: judged on the messages alone, by code that knows no\n"
+        "machine and no table of the society. A message that a VIOLATION refuses counts for none of them, but for\n"
+        "those about the log itself.\n"
+    )
+    yield "| law | what it says | source |\n|---|---|---|"
+    for law in LAWS:
+        yield f"| `{law.name}` | {law.says} | {law.source} |"
+
+
 PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "permissions.md": permissions,
     "messages.md": fields,
     "states.md": states,
     "escalations.md": escalations,
+    "laws.md": laws,
     "arbiter-files.md": arbiter_files,
 }
 

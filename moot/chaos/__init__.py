@@ -1,0 +1,4 @@
+"""Societies that are broken on purpose, and what must hold all the same.
+
+* `laws`: what every log keeps, whatever breaks.
+"""

@@ -1,0 +1,101 @@
+"""What a law is, and how one is written.
+
+A law is a class: its docstring is the sentence that a log must keep, its methods hear the types that they name.
+
+    class OneRevision(Memory, source="1.2, R-D9"):
+        \"\"\"A debate is revised once at most.\"\"\"
+
+        @hears("REVISE_REQUEST")
+        def requested(self, message: Message) -> Findings: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeVar
+
+Message = Mapping[str, Any]
+"""A stored envelope as JSON, with its `body`."""
+Findings = Iterable[str]
+Handler = Callable[[Message], Findings]
+
+EVERY: Final = "*"
+_HEARS: Final = "_hears"
+_Method = TypeVar("_Method", bound=Callable[..., Findings])
+
+
+class Observer(Protocol):
+    """Watches one log for one law."""
+
+    def see(self, message: Message) -> Findings:
+        """Take in the next message, in the order of `seq`; return what breaks the law by now."""
+
+    def end(self) -> Findings:
+        """Take in that the log ends here, in good order; return what still breaks the law."""
+
+
+class Law(NamedTuple):
+    """A sentence that every log keeps.
+
+    Attributes:
+        name: In lower case, with hyphens.
+        says: The sentence.
+        source: Section of the rules, ruling or promise of the kernel.
+        memory: Makes what one watch of it remembers.
+    """
+
+    name: str
+    says: str
+    source: str
+    memory: Callable[[], Memory]
+
+    def watch(self) -> Observer:
+        """Begin to watch a log for this law alone; `watching.Watch` watches for many at once."""
+        from moot.chaos.laws.watching import Watch
+
+        return Watch((self,)).alone()
+
+
+class Memory:
+    """What a law remembers of one log: little, and nothing of cases long over.
+
+    A subclass hears the messages that count: not those that a VIOLATION refuses. One with `is_raw` hears all.
+    """
+
+    source: ClassVar[str]
+    is_raw: ClassVar[bool]
+    heard: ClassVar[dict[str, tuple[str, ...]]]
+
+    def __init_subclass__(cls, *, source: str, is_raw: bool = False) -> None:
+        """Note what each method hears."""
+        cls.source, cls.is_raw = source, is_raw
+        heard: dict[str, tuple[str, ...]] = {}
+        for name, method in vars(cls).items():
+            for kind in getattr(method, _HEARS, ()):
+                heard[kind] = (*heard.get(kind, ()), name)
+        cls.heard = heard
+
+    def handlers(self) -> dict[str, tuple[Handler, ...]]:
+        """Return who hears which type."""
+        return {kind: tuple(getattr(self, name) for name in names) for kind, names in self.heard.items()}
+
+    def end(self) -> Findings:
+        """Return what still breaks the law when the log is over."""
+        return ()
+
+
+def hears(*kinds: str) -> Callable[[_Method], _Method]:
+    """Let a method hear messages of these types; without any, of every type."""
+
+    def mark(method: _Method) -> _Method:
+        setattr(method, _HEARS, kinds or (EVERY,))
+        return method
+
+    return mark
+
+
+def law(memory: type[Memory]) -> Law:
+    """Make the law that a class states."""
+    name = "".join(f"-{one.lower()}" if one.isupper() else one for one in memory.__name__).strip("-")
+    says = " ".join((memory.__doc__ or "").split("\n\n")[0].split())
+    return Law(name, says, memory.source, memory)

@@ -1,0 +1,119 @@
+"""Watch a log for many laws at once: each message goes to the laws that hear its type."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from moot.chaos.laws.law import EVERY, Findings, Handler, Law, Memory, Message, Observer
+
+_Heard = tuple[Law, Handler]
+
+PATIENCE: Final = 64
+"""A VIOLATION stands at most so many messages after the message that it refuses; so long each is held back."""
+
+FACTS: Final = frozenset({"EXECUTION"})
+"""Counts even beside a VIOLATION: it has happened (K11)."""
+
+
+class Broken(NamedTuple):
+    """A law that a log breaks.
+
+    Attributes:
+        law: Which one.
+        seq: Of the message at which it showed; the last one's for what was missing at the end.
+        says: What is wrong, with seq, type and ids.
+    """
+
+    law: Law
+    seq: int
+    says: str
+
+
+class Watch:
+    """Watch one log; not to be used again for another."""
+
+    def __init__(self, laws: Sequence[Law]) -> None:
+        """Begin before the first message."""
+        self._memories = [(one, one.memory()) for one in laws]
+        self._raw = _Table(self._memories, is_raw=True)
+        self._counting = _Table(self._memories, is_raw=False)
+        self._held: deque[Message] = deque()
+        self._refused: set[int] = set()
+        self._seq = 0
+
+    def see(self, message: Message) -> list[Broken]:
+        """Take in the next message; return what it shows of laws broken by it or by one shortly before."""
+        self._seq = message["seq"]
+        found = self._raw.judge(message)
+        body = message["body"]
+        if body["type"] == "VIOLATION":
+            self._refused.add(body["of_seq"])
+        self._held.append(message)
+        if len(self._held) > PATIENCE:
+            found += self._judge(self._held.popleft())
+        return found
+
+    def end(self) -> list[Broken]:
+        """Take in that the log is over; return what breaks a law still."""
+        found = []
+        while self._held:
+            found += self._judge(self._held.popleft())
+        for one, memory in self._memories:
+            found += [Broken(one, self._seq, says) for says in memory.end()]
+        return found
+
+    def _judge(self, message: Message) -> list[Broken]:
+        if message["seq"] in self._refused:
+            self._refused.discard(message["seq"])
+            if message["body"]["type"] not in FACTS:
+                return []
+        return self._counting.judge(message)
+
+    def alone(self) -> Observer:
+        """Return this watch as one that finds plain sentences."""
+        return _Alone(self)
+
+
+class _Table:
+    """Who hears which type."""
+
+    def __init__(self, memories: Sequence[tuple[Law, Memory]], *, is_raw: bool) -> None:
+        self._by_type: dict[str, tuple[_Heard, ...]] = {}
+        hearing = [(one, memory.handlers()) for one, memory in memories if memory.is_raw == is_raw]
+        for kind in {kind for _, handlers in hearing for kind in handlers} - {EVERY}:
+            self._by_type[kind] = _heard(hearing, (EVERY, kind))
+        self._every = _heard(hearing, (EVERY,))
+
+    def judge(self, message: Message) -> list[Broken]:
+        kind = message["body"]["type"]
+        found: list[Broken] = []
+        for one, handler in self._by_type.get(kind, self._every):
+            for says in handler(message):
+                found.append(
+                    Broken(one, message["seq"], f"seq {message['seq']} {kind} {_about(message)}: {says}")
+                )
+        return found
+
+
+def _heard(
+    hearing: Sequence[tuple[Law, dict[str, tuple[Handler, ...]]]], kinds: tuple[str, ...]
+) -> tuple[_Heard, ...]:
+    return tuple(
+        (one, handler) for one, handlers in hearing for kind in kinds for handler in handlers.get(kind, ())
+    )
+
+
+def _about(message: Message) -> str:
+    return str(message["case_id"] or message["id"])
+
+
+class _Alone(NamedTuple):
+    watch: Watch
+
+    def see(self, message: Message) -> Findings:
+        return [found.says for found in self.watch.see(message)]
+
+    def end(self) -> Findings:
+        return [found.says for found in self.watch.end()]
