@@ -30,6 +30,7 @@ from moot.cli.look.log import Reader
 from moot.config.contracts import SCHEMA
 from moot.protocols.escalation.triggers import TRIGGERS
 from moot.protocols.kernel.machine import Machine, Row, rows
+from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import VIEWER
 from moot.protocols.kernel.steps import ENDED, Step
 from moot.protocols.panel.contract_schema import schema_text
@@ -63,7 +64,7 @@ def permissions() -> Iterator[str]:
         channels = frozenset().union(*(row.channels for row in found))
         seats = frozenset().union(*(row.seats for row in found))
         where = "any" if channels == matrix.channels else ", ".join(f"`{name}`" for name in sorted(channels))
-        doc = (rulebook().messages[kind].__doc__ or "").split("\n")[0]
+        doc = _summary(rulebook().messages[kind])
         yield f"| {kind} | {', '.join(sorted(seats))} | {where} | {doc} |"
 
 
@@ -73,7 +74,7 @@ def fields() -> Iterator[str]:
     yield "Every message is an envelope around one of these bodies; `moot schema` prints their JSON Schema.\n"
     for name, cls in rulebook().messages.items():
         yield f"## {name}\n"
-        yield f"{(cls.__doc__ or '').split(chr(10))[0]}\n"
+        yield f"{_summary(cls)}\n"
         schema = cls.model_json_schema(mode="serialization", by_alias=True)
         required = {
             info.serialization_alias or name for name, info in cls.model_fields.items() if info.is_required()
@@ -86,6 +87,11 @@ def fields() -> Iterator[str]:
             inner = ", ".join(f"`{field}` {_shape(kind)}" for field, kind in shape["properties"].items())
             yield f"\n{part}: {inner}."
         yield ""
+
+
+def _summary(cls: type[Message]) -> str:
+    """Return the first line of a docstring without the numbers of rules, which stand there for readers of the code."""
+    return CITED.sub("", (cls.__doc__ or "").split("\n")[0])
 
 
 def _shape(schema: Mapping[str, Any]) -> str:
@@ -108,6 +114,10 @@ def _shape(schema: Mapping[str, Any]) -> str:
 
 BOUNDS: Final = {"minimum": "from", "maximum": "to"}
 """Words for bounds."""
+
+
+CITED: Final = re.compile(r" \((?:spec )?(?:(?:\d+(?:\.\d)?|[KR][\w-]*\d)(?:, )?)+\)")
+"""Rules in parentheses."""
 
 
 def states() -> Iterator[str]:
@@ -193,7 +203,7 @@ def _silence(step: Step) -> str:
     if missed is None:
         return "cannot be missed"
     outcome = "as the case stands" if callable(missed.outcome) else missed.outcome
-    return f"{outcome} ({missed.rule}), then {' or '.join(missed.move.to)}"
+    return f"{outcome}, then {' or '.join(missed.move.to)}"
 
 
 def _place(phase: str) -> str:
@@ -204,13 +214,13 @@ def escalations() -> Iterator[str]:
     """Write the trigger table."""
     yield "# Escalations\n"
     yield "An unanswered escalation takes the first option, the conservative one, after four hours.\n"
-    yield "| code | level | system | trigger | options (effect) | source |\n|---|---|---|---|---|---|"
+    yield "| code | level | system | trigger | options (effect) |\n|---|---|---|---|---|"
     for code, trigger in TRIGGERS.items():
         options = "; ".join(
             f"{n}. {label} (`{effect}`)" for n, (label, effect) in enumerate(trigger.options, 1)
         )
         text = trigger.text.replace("{subject}", "…")
-        yield f"| `{code}` | {trigger.level} | {trigger.system} | {text} | {options} | {trigger.source} |"
+        yield f"| `{code}` | {trigger.level} | {trigger.system} | {text} | {options} |"
 
 
 def laws() -> Iterator[str]:

@@ -17,8 +17,8 @@ OFFICERS: Final[Mapping[str, str]] = {
     "[: {reason}]",
     "ANCHOR": "anchors what was said until {nominal_at|when}: message {seq}, hash {hash}",
     "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id}, due for {waited_min} min",
-    "RULING": "rules {outcome|words}[ on {obligation_id}][ in {case_id}]: {reason|words}[ ({rule})]",
-    "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}[ ({rule})]",
+    "RULING": "rules {outcome|words}[ on {obligation_id}][ in {case_id}]: {reason|words}",
+    "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}",
     "AUDIT": "records {event|words}[ by the {seat|seat}][ in {channel}]: {reason}[, {count|unless:1} times]",
     "PERSON_NAMED": "learns that {user_id} on {platform} is called {display_name}",
 }
@@ -33,6 +33,7 @@ PEOPLE: Final[Mapping[str, str]] = {
 
 UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
     "AUDIT": frozenset({"bytes", "truncated"}),
-    "VIOLATION": frozenset({"bytes", "truncated"}),
+    "RULING": frozenset({"rule"}),
+    "VIOLATION": frozenset({"bytes", "truncated", "rule"}),
 }
 """Fields that no card shows: they say again what stands there already, or nothing to people."""

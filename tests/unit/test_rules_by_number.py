@@ -9,6 +9,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "design" / "rules.md"
 PACKAGES = ("protocols", "channels", "memory", "config", "bots", "moot")
 RULING = re.compile(r"\b(?:K[1-9]\d?|R-[A-Z][1-9]\d?)\b")
+USERS = ("README.md", "docs/index.md", "docs/glossary.md", "docs/how-to", "docs/tutorial", "docs/reference")
+"""Pages for people who use Moot: they say what a rule says, not which it is."""
 SECTION = re.compile(r"\d{1,2}\.\d")
 BREAKS = {"Violation": 0, "Late": 0, "Forbidden": 0, "illegal": 2, "Decision": 2}
 """What names a rule, and at which of its arguments."""
@@ -54,3 +56,9 @@ def test_every_rule_that_code_says_is_broken_stands_on_the_page() -> None:
     assert sorted({(number, where) for number, where in named if number not in known}) == []
     assert {number for number, _ in named if SECTION.fullmatch(number)} >= {"1.1", "5.2"}
     assert len(named) > 100
+
+
+def test_pages_for_users_say_rules_in_words_and_no_numbers() -> None:
+    found = [(where, number) for number, where in cited() if where.startswith(USERS)]
+
+    assert found == []

@@ -45,12 +45,11 @@ async def referee(model: ReadModel) -> Page:
         "tables": [
             {
                 "title": "Violations",
-                "head": ["when", "seat", "rule", "why", ""],
+                "head": ["when", "seat", "why", ""],
                 "rows": [
                     [
                         minute_of(env),
                         seat_name(clean(str(b.get("seat")), 30)),
-                        clean(str(b.get("rule")), 30),
                         clean(str(b.get("why")), 400),
                         link_to(env),
                     ]
@@ -61,14 +60,13 @@ async def referee(model: ReadModel) -> Page:
             },
             {
                 "title": "Rulings",
-                "head": ["when", "case", "outcome", "reason", "rule", ""],
+                "head": ["when", "case", "outcome", "reason", ""],
                 "rows": [
                     [
                         minute_of(env),
                         case_link(env),
                         words(str(b.get("outcome"))),
                         words(str(b.get("reason"))),
-                        clean(str(b.get("rule")), 30),
                         link_to(env),
                     ]
                     for env in reversed(rulings[-MOST_ROWS:])

@@ -118,9 +118,7 @@ def check(record: object) -> Conformance:
     check_content(walk, record, content)
     for fault in walk.reading.faults["artifacts"]:
         content.wrong("", fault)
-    checks.append(
-        content.as_check(13, "No prohibited excess content is introduced into artifacts", "10.3, R-A9")
-    )
+    checks.append(content.as_check(13, "No prohibited excess content is introduced into artifacts", "10.3"))
     return Conformance(tuple(checks), shoulds_of(walk))
 
 

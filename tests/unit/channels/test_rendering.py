@@ -121,7 +121,7 @@ def test_an_assessment_reads_as_a_person_would_say_it():
                 obligation_id=None, case_id="hyp_1", outcome="REJECT", reason="revise_cap", rule="R-D9"
             ),
             REFEREE,
-            "Referee rules reject in hyp_1: revise cap (R-D9)",
+            "Referee rules reject in hyp_1: revise cap",
         ),
         (
             officers.ClockSet(society_at=AT, speed=120.0, paused=False, reason="start"),
