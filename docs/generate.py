@@ -24,6 +24,7 @@ from rich.console import Console
 from docs import notebook, snippets
 from docs.arbiter_files import arbiter_files
 from docs.arbiter_models import MODELS, models_text
+from docs.checked_fields import checked_fields
 from moot.chaos.laws import LAWS
 from moot.cli.commands import app
 from moot.cli.look.log import Reader
@@ -243,6 +244,7 @@ PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "escalations.md": escalations,
     "laws.md": laws,
     "arbiter-files.md": arbiter_files,
+    "checked-fields.md": checked_fields,
 }
 
 

@@ -219,6 +219,7 @@ def notice_figures(state: BridgeState, _given: RuleInput) -> Figures:
         "strategy_id": Exactly(state.strategy_id),
         "from_": Exactly(PRODUCTION),
         "to": Exactly(WITHDRAWN),
+        "validation_period_days": Exactly(None),
     }
 
 

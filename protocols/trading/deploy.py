@@ -33,7 +33,7 @@ from moot.protocols.trading.reviewing import (
     reviews,
     shown,
 )
-from moot.protocols.trading.standing import AS_USUAL, CANDIDATES, STAGING
+from moot.protocols.trading.standing import AS_USUAL, CANDIDATES, PAPER_DAYS, STAGING
 
 KIND: Final = "deployment"
 
@@ -285,7 +285,12 @@ def decision_figures(state: DeploymentState, _given: RuleInput) -> Figures:
 
 def notice_figures(state: DeploymentState, _given: RuleInput) -> Figures:
     """Return the fields of DEPLOY_NOTICE that the decision fixes (R-B12)."""
-    return {"action": Exactly("STAGE"), "strategy_id": Exactly(state.strategy_id), "to": Exactly(STAGING)}
+    return {
+        "action": Exactly("STAGE"),
+        "strategy_id": Exactly(state.strategy_id),
+        "to": Exactly(STAGING),
+        "validation_period_days": Exactly(PAPER_DAYS),
+    }
 
 
 def return_figures(state: DeploymentState, given: RuleInput) -> Figures:

@@ -298,6 +298,7 @@ def notice_figures(state: PromotionState, _given: RuleInput) -> Figures:
         "strategy_id": Exactly(state.strategy_id),
         "from_": Exactly(STAGING),
         "to": Exactly(to),
+        "validation_period_days": Exactly(None),
     }
 
 

@@ -286,6 +286,7 @@ def notice(
         "strategy_id": strategy_id,
         "from_": "staging",
         "to": to,
+        "validation_period_days": 5 if action == "STAGE" else None,
         "reason": "so",
         **over,
     }

@@ -8,8 +8,9 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from moot.logs.jsonlines import JsonLines
@@ -27,6 +28,10 @@ Path = tuple[str | int, ...]
 
 
 _NUMBERED = re.compile(r"\b(violation|ruling|started|stopped|mode/[AB])/(\d+)\b")
+
+
+_INSTANT = "2026-02-28T12:00:00.000000Z"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Alteration(NamedTuple):
@@ -171,7 +176,9 @@ def _others(kind: str, path: Path, value: Any) -> Iterator[Any]:
     elif isinstance(value, float):
         yield from (round(other, 6) for other in (value + 0.05, value - 0.05, 1 - value) if other != value)
     elif value is None:
-        yield from ((0.5,) if name in ("confidence", "backtest_sharpe", "profit_factor") else ("x",))
+        yield from (
+            (*_literals(kind, path), "x", 0.5, 1, True, ["x"], {"x": 1}, _INSTANT) if in_body else ("x",)
+        )
     elif isinstance(value, dict):
         yield {"x": 1}
     elif isinstance(value, list):
@@ -187,7 +194,7 @@ def _other_texts(kind: str, path: Path, name: str, value: str, in_body: bool) ->
     if name == "type":
         yield from (choice for choice in ("NOTE", "REFLECTION") if choice != value)
         return
-    choices = _literals(kind, name) or (_KINDS if name == "kind" else ())
+    choices = (_literals(kind, path) if in_body else ()) or (_KINDS if name == "kind" else ())
     if choices:
         yield from (choice for choice in choices if choice != value)
         return
@@ -202,12 +209,37 @@ def _other_texts(kind: str, path: Path, name: str, value: str, in_body: bool) ->
     if value and not in_body:
         yield None
     if value[-1:].isdigit():
-        yield value[:-1] + str((int(value[-1]) + 1) % 10)
+        yield from (value[:-1] + str((int(value[-1]) + n) % 10) for n in (1, -1))
+    elif _DIGEST.fullmatch(value):
+        yield value[:-1] + ("b" if value[-1] == "a" else "a")
 
 
-def _literals(kind: str, name: str) -> tuple[Any, ...]:
-    """Return the values that a Literal field of a message takes."""
-    model = rulebook().messages.get(kind)
-    field = model.model_fields.get(name) if model is not None else None
-    found = get_args(field.annotation) if field is not None else ()
-    return found if found and all(isinstance(one, str | int) for one in found) else ()
+def _literals(kind: str, path: Path) -> tuple[Any, ...]:
+    """Return the values that a Literal field of a message takes, which may be one of a part of it."""
+    shape: Any = rulebook().messages.get(kind)
+    for name in (part for part in path[1:] if isinstance(part, str)):
+        found = [
+            field
+            for model in _models(shape)
+            for key, field in model.model_fields.items()
+            if name == (field.serialization_alias or key)
+        ]
+        if not found:
+            return ()
+        shape = found[0].annotation
+    return tuple(_choices(shape))
+
+
+def _models(shape: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(shape, type) and issubclass(shape, BaseModel):
+        yield shape
+    for inner in get_args(shape):
+        yield from _models(inner)
+
+
+def _choices(shape: Any) -> Iterator[Any]:
+    if get_origin(shape) is Literal:
+        yield from get_args(shape)
+    else:
+        for inner in get_args(shape):
+            yield from _choices(inner)

@@ -8,7 +8,7 @@ from moot.protocols.arena.messages import ArenaTask, RunTerminated
 from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import ADMIN
 from tests.doubles.arena_table import NOTEBOOK, ArenaTable
-from tests.doubles.tampering import alterations, judged, read, rehashed, stripped, write
+from tests.doubles.tampering import judged, read, rehashed, stripped, write
 
 REVISE = "1. say how wide\nVERDICT: REVISE"
 APPROVED = "It holds.\nRATIONALE: it names the width\nVERDICT: APPROVED"
@@ -225,47 +225,6 @@ def test_a_changed_review_with_old_hashes_is_found_where_it_stands():
     table = approved()
     report = judged(write(altered(table, "REVIEW", swapped)))
     assert report.findings[0].seq == next(e.seq for e in table.log if e.body.type == "REVIEW")
-
-
-OWN = "chosen by who opens the run or speaks, and nothing refers to it"
-PROSE = "the words of a seat; the reviews that follow are of them"
-TOLD = "what the notebook told; only it could say otherwise"
-
-INVISIBLE = {
-    "ARENA_TASK": {
-        "body.notebook.notebook_id": OWN,
-        "body.notebook.tools": OWN,
-        "body.task.initial_prompt": OWN,
-        "body.task.session_id": OWN + " where no review was written",
-        "body.task.task_id": OWN,
-        "id": OWN,
-    },
-    "DRAFT": {"body.text": PROSE},
-    "FINAL_OUTPUT": {"body.text": PROSE},
-    "HOOK_RESULT": {
-        "body.evidence_refs": TOLD,
-        "body.findings": TOLD,
-        "body.findings.claim": TOLD,
-        "body.query": PROSE,
-        "body.why": PROSE,
-    },
-    "RUN_FAULT": {"body.detail": PROSE, "body.tool": PROSE},
-    "RUN_TERMINATED": {"sent_at": "a second later is still in order and in time"},
-}
-"""Fields of which some other value is as consistent with the rest of the log; everything else is found."""
-
-
-def test_without_hashes_every_field_of_every_message_of_a_run_but_the_listed_is_held_to_the_rest():
-    unseen = {}
-    for name in ("with notebook", "write blocked"):
-        lines = lines_of(RUNS[name]())
-        for n, line in enumerate(lines):
-            if line["channel"] != "#r-arena":
-                continue
-            for one in alterations(line, n):
-                if judged(rehashed(one.apply(lines)), max_findings=1).ok:
-                    unseen.setdefault(line["body"]["type"], set()).add(one.field)
-    assert unseen == {kind: set(fields) for kind, fields in INVISIBLE.items()}
 
 
 def test_12_each_check_that_the_record_of_an_ended_run_fails_is_a_finding_at_its_end():

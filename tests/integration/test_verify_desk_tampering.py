@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from moot.simulation.scene import load_scene, run_scene
-from tests.doubles.tampering import Lines, alterations, judged, rehashed, renumbered, stripped
-
-SCENES = Path(__file__).parents[1] / "acceptance" / "scenes"
+from tests.doubles.every_log import DAY, SCENES, lived
+from tests.doubles.tampering import Lines, judged, rehashed, renumbered, stripped
 
 WEEK = """
 start: 2026-02-23T00:00:00Z
@@ -23,10 +20,6 @@ seed: 1
 
 Change = Callable[[dict[str, Any]], None]
 HIDE = pytest.mark.parametrize("hide", [rehashed, stripped], ids=["rehashed", "stripped"])
-
-
-def lived(path: Path) -> Lines:
-    return [json.loads(env.line) for env in run_scene(load_scene(path)).envelopes]
 
 
 @pytest.fixture(scope="module")
@@ -356,82 +349,9 @@ def test_a_dropped_alert_is_named_by_the_check_that_asks_for_it(
     assert any("/alert-1/guardian" in f.why for f in found), found
 
 
-# ---------------------------------------------------------------- every field of every message of a day
-
-DAY = """
-start: 2026-02-23T14:00:00Z
-until: 30h
-seed: 1
-cycle: none
-systems: [B]
-inject:
-  - after: 1m
-    seat: admin
-    body: {type: STRATEGY_MOVED, strategy_id: strat_1, from: staging, to: production, reason: promoted,
-      strategy: {archetype: momentum, params: {allow_short: 1, fast: 5, slow: 50, target_vol: 0.2},
-      symbols: [SIM-ALFA, SIM-BRAVO, SIM-DELTA, SIM-ECHO, SIM-GOLF, SP500, NASDAQ]}}
-"""
-
-SOON = "a second later is still in order and in time"
-PROSE = "prose"
-JUDGED = "another judgement that is as legal and leads to the same"
-PRICED = "computed again where the log names its prices, which this does not look at"
-
-INVISIBLE: dict[str, dict[str, str]] = {
-    "DAILY_TRADING_REPORT": {"sent_at": SOON},
-    "DESK_CHECK": {"body.signals": JUDGED, "body.strategies": JUDGED, "sent_at": SOON},
-    "EXECUTION": {
-        "body.alpaca_order_id": JUDGED,
-        "body.slippage_bps": PRICED,
-        "body.status": JUDGED,
-    },
-    "HEALTH_CHECK": {"sent_at": SOON},
-    "OVERNIGHT_RISK_CHECK": {"body.var95": JUDGED, "sent_at": SOON},
-    "PRE_MARKET_CHECK": {"body.checks": PROSE, "sent_at": SOON},
-    "RISK_CHECK": {
-        "body.correlation": JUDGED,
-        **{
-            f"body.marks.{name}": "nothing is held yet"
-            for name in ("NASDAQ", "SIM-ALFA", "SIM-BRAVO", "SIM-DELTA", "SIM-ECHO", "SIM-GOLF", "SP500")
-        },
-        "body.var95": JUDGED,
-        "sent_at": SOON,
-    },
-    "SIGNAL": {
-        "body.confidence": JUDGED,
-        "body.quantity": "an order may be smaller",
-        "body.reason": PROSE,
-        "body.risk_params.max_position_pct": JUDGED,
-        "body.risk_params.stop_loss_pct": JUDGED,
-        "body.risk_params.take_profit_pct": JUDGED,
-        "body.risk_params.trailing_stop_distance_pct": JUDGED,
-        "body.risk_params.trailing_stop_trigger_pct": JUDGED,
-        "body.signal_sources": PROSE,
-    },
-    "TRADING_DAY": {"sent_at": SOON},
-    "TRADING_SUMMARY": {"body.period": PROSE, "sent_at": SOON},
-}
-"""Fields of which some other value is as consistent with the rest of this log; everything else is found."""
-
-
 @pytest.fixture(scope="module")
-def day(tmp_path_factory: pytest.TempPathFactory) -> Lines:
-    path = tmp_path_factory.mktemp("day") / "day.yaml"
-    path.write_text(DAY)
-    return lived(path)
-
-
-@pytest.mark.parametrize(
-    "kind", sorted([*INVISIBLE, "CHECK_NEW_STRATEGIES", "MARKET_CLOSE", "METRICS_RECORDED", "ORDER"])
-)
-def test_without_hashes_everything_but_the_listed_is_found(day: Lines, kind: str) -> None:
-    at = find(day, kind)
-    unseen = set()
-    for n, alteration in enumerate(alterations(day[at], at)):
-        lines = alteration.apply(day)
-        if judged(rehashed(lines) if n % 2 else stripped(lines), max_findings=1).ok:
-            unseen.add(alteration.field)
-    assert unseen == set(INVISIBLE.get(kind, {}))
+def day() -> Lines:
+    return lived(DAY)
 
 
 def test_fills_keep_the_seed_of_the_prices(day: Lines) -> None:

@@ -1,0 +1,101 @@
+"""Every field of every message, altered in a log whose hashes are gone or made anew: found, or named with why not."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from docs.checked_fields import fields, name_of, reasons
+from moot.protocols.codec import decode_envelope
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.rulebook import rulebook
+from tests.doubles.every_log import LOGS, Log
+from tests.doubles.tampering import Alteration, Lines, alterations, judged, line_of, rehashed, stripped
+
+LOGS_OF: dict[str, list[str]] = defaultdict(list)
+for _name, _log in LOGS.items():
+    for _kind in _log.kinds:
+        LOGS_OF[_kind].append(_name)
+
+MOST_ENTRIES = 2
+"""Of a mapping, so many entries are altered."""
+
+MOST_OF_LONG = 2
+"""A field of a long log is altered so many times."""
+
+
+@cache
+def logs(name: str) -> list[Lines]:
+    return list(LOGS[name].made())
+
+
+def is_legal(line: dict[str, Any]) -> bool:
+    """Say whether a line is a message at all: the rest of a log need not be asked."""
+    try:
+        decode_envelope(line_of({key: value for key, value in line.items() if key != "hash"}))
+    except Malformed:
+        return False
+    return True
+
+
+def trials(kind: str, log: Log, lines: Lines, tried: set[str]) -> Iterator[tuple[str, Alteration]]:
+    """Yield legal alterations of all messages of a type, or of its first and of what others have besides."""
+    for n, line in enumerate(lines):
+        if line["body"]["type"] != kind:
+            continue
+        entries: dict[str, set[str]] = defaultdict(set)
+        times: Counter[str] = Counter()
+        known = set() if log.is_every else set(tried)
+        for one in alterations(line, n):
+            name = name_of(kind, one.field)
+            entries[name].add(one.field)
+            is_new = name not in known and len(entries[name]) <= MOST_ENTRIES
+            if not is_new or not is_legal(one.apply(lines)[n]):
+                continue
+            times[name] += 1
+            if not log.is_long or times[name] <= MOST_OF_LONG:
+                tried.add(name)
+                yield name, one
+        if not log.is_every and tried >= set(fields(kind)):
+            return
+
+
+def altered(kind: str) -> tuple[set[str], set[str]]:
+    """Return which fields of a type were altered, and of which an alteration was not found."""
+    tried: set[str] = set()
+    unseen: set[str] = set()
+    turn: dict[str, int] = defaultdict(int)
+    for log, lines in ((LOGS[name], lines) for name in LOGS_OF[kind] for lines in logs(name)):
+        for name, one in trials(kind, log, lines, tried):
+            if name in unseen:
+                continue
+            turn[name] += 1
+            other = one.apply(lines)
+            if judged(stripped(other) if turn[name] % 2 else rehashed(other), max_findings=1).ok:
+                unseen.add(name)
+    return tried, unseen
+
+
+@pytest.mark.parametrize("name", sorted(LOGS))
+def test_the_logs_verify(name: str) -> None:
+    for lines in logs(name):
+        assert judged(lines).ok
+        assert judged(stripped(lines)).ok
+
+
+def test_the_logs_hold_every_type_and_the_list_names_no_other() -> None:
+    kinds, untried, unchecked = reasons()
+    assert sorted(LOGS_OF) == sorted(rulebook().messages)
+    assert {*unchecked, *untried} <= set(LOGS_OF)
+    assert {why.partition(":")[0] for named in unchecked.values() for why in named.values()} == set(kinds)
+
+
+@pytest.mark.parametrize("kind", sorted(LOGS_OF))
+def test_a_field_is_found_when_altered_or_named_with_a_reason(kind: str) -> None:
+    tried, unseen = altered(kind)
+    assert set(fields(kind)) - tried == set(reasons().untried.get(kind, {}))
+    assert unseen == set(reasons().unchecked.get(kind, {}))
