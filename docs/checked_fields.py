@@ -18,6 +18,9 @@ UNCHECKED: Final = Path(__file__).with_name("unchecked_fields.toml")
 
 BODY: Final = "body."
 
+ENVELOPE: Final = "envelope."
+"""What a field around the body is named with."""
+
 
 class Reasons(NamedTuple):
     """Why fields are not checked, or not tried.
@@ -72,7 +75,7 @@ def _is_list(annotation: Any) -> bool:
 def name_of(kind: str, path: str) -> str:
     """Name a field as the list does: of the body without `body.`, entries of a mapping by the mapping itself."""
     if not path.startswith(BODY):
-        return f"envelope.{path}"
+        return f"{ENVELOPE}{path}"
     name = path.removeprefix(BODY)
     while name not in fields(kind) and "." in name:
         name = name.rpartition(".")[0]
@@ -88,7 +91,7 @@ def checked_fields() -> Iterator[str]:
         why.partition(":")[0]
         for named in unchecked.values()
         for field, why in named.items()
-        if not field.startswith("envelope.")
+        if not field.startswith(ENVELOPE)
     )
     yield "# Checked fields\n"
     yield "What `moot verify` holds to the rest of a log even where no hash protects it, or somebody made the hashes"

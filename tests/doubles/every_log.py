@@ -29,7 +29,7 @@ class Log(NamedTuple):
         kinds: They.
         made: Makes the logs.
         is_every: Whether every message of a type is altered, not only its first.
-        is_long: Whether a field is altered but once, since there is so much to verify.
+        is_long: Whether only bodies are altered, a field but twice, since there is so much to verify.
     """
 
     kinds: tuple[str, ...]
