@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import typer.testing
 from rich.console import Console
 
-from docs import notebook, snippets
+from docs import architecture, notebook, snippets
 from docs.arbiter_files import arbiter_files
 from docs.arbiter_models import MODELS, models_text
 from docs.checked_fields import checked_fields
@@ -248,22 +248,24 @@ PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
 }
 
 
-EXCERPT: Final = re.compile(r"(<!-- excerpt: (?P<scene>[\w./-]+) -->\n```\n).*?(```\n)", re.DOTALL)
-"""A block that shows what a scene prints."""
+EXCERPT: Final = re.compile(
+    r"(<!-- excerpt: (?P<scene>[\w./-]+)(?: (?P<first>\d+)-(?P<last>\d+))? -->\n```\n).*?(```\n)", re.DOTALL
+)
+"""A block that shows what a scene prints, all of it or some of its messages."""
 LEFT_OUT: Final = frozenset({"SOCIETY_STARTED", "SOCIETY_STOPPED", "RESEARCH_NOTE", "REFLECTION"})
 """Messages that a page leaves out, as its text says; their numbers are missing."""
 COLUMNS: Final = 108
 
 
-def excerpt(scene: str) -> str:
-    """Run a scene and return what `moot scene` prints of it on a terminal, without `LEFT_OUT`."""
+def excerpt(scene: str, first: int = 1, last: int = sys.maxsize) -> str:
+    """Run a scene and return what `moot scene` prints of its messages on a terminal, without `LEFT_OUT`."""
     file = io.StringIO()
     width = Console(
         file=file, width=COLUMNS, force_terminal=True, no_color=True, highlight=False, emoji=False
     )
     reader = Reader(width)
     for envelope in run_scene(load_scene(ROOT / scene)).envelopes:
-        if envelope.body.type not in LEFT_OUT:
+        if envelope.body.type not in LEFT_OUT and first <= envelope.seq <= last:
             reader.show_envelope(envelope)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
     return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
@@ -313,28 +315,25 @@ def _folded(line: str) -> list[str]:
 def with_excerpts(text: str) -> str:
     """Return a page with what its scenes and commands print today."""
     text = COMMANDS.sub(lambda found: found[1] + printed(found["file"]) + found[3], text)
-    return EXCERPT.sub(lambda found: found[1] + excerpt(found["scene"]) + found[3], text)
+    return EXCERPT.sub(lambda found: found[1] + _excerpt(found) + found[5], text)
 
 
-SHOWING: Final = (
-    ROOT / "README.md",
-    ROOT / "docs" / "how-to" / "debate-a-question.md",
-    ROOT / "docs" / "how-to" / "judge-a-panel.md",
-    ROOT / "docs" / "how-to" / "measure-stability.md",
-)
-"""Pages that show what scenes and commands print."""
+def _excerpt(found: re.Match[str]) -> str:
+    if found["first"]:
+        return excerpt(found["scene"], int(found["first"]), int(found["last"]))
+    return excerpt(found["scene"])
 
 
 def main(argv: list[str]) -> int:
     """Write the pages, or compare them."""
     stale = []
     pages = {HERE / name: NOTE + "\n".join(page()).rstrip() + "\n" for name, page in PAGES.items()}
-    for path in SHOWING:
-        pages[path] = with_excerpts(path.read_text(encoding="utf-8"))
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
-        pages[path] = snippets.with_output(pages.get(path) or path.read_text(encoding="utf-8"), path.name)
+        text = pages.get(path) or with_excerpts(path.read_text(encoding="utf-8"))
+        pages[path] = snippets.with_output(text, path.name)
     for path in (ROOT / "docs").rglob("*.ipynb"):
         pages[path] = notebook.with_output(path.read_text(encoding="utf-8"))
+    pages[architecture.PICTURE] = architecture.picture()
     pages[SCHEMA] = schema_text()
     pages[MODELS] = models_text()
     for path, text in pages.items():

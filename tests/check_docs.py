@@ -20,6 +20,7 @@ INLINE = re.compile(
     r"\]\(\s*(?:<([^>]*)>|([^\s()]*(?:\([^\s()]*\)[^\s()]*)*))(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
 )
 REFERENCE = re.compile(r"^ {0,3}\[[^\]^]+\]:\s*(?:<([^>]*)>|(\S+))")
+TAG = re.compile(r"<(?:img|source|a)\s(?:[^>\"]|\"[^\"]*\")*?\b(?:src|srcset|href)=\"([^\"]*)\"")
 HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 EXPLICIT = re.compile(r"<a\s+(?:id|name)=\"([^\"]+)\"")
 ELSEWHERE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
@@ -47,11 +48,12 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 
 def links(text: str) -> Iterator[Link]:
-    """Yield the targets of inline links, images and reference definitions."""
+    """Yield the targets of inline links, images, reference definitions and tags."""
     for number, line in prose(text):
         plain = CODE.sub("", line)
         for found in (*INLINE.finditer(plain), *REFERENCE.finditer(plain)):
             yield Link(number, found[1] or found[2] or "")
+        yield from (Link(number, found[1]) for found in TAG.finditer(plain))
 
 
 @cache

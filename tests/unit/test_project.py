@@ -160,6 +160,8 @@ def test_links_to_files_headings_and_other_hosts_pass(tmp_path: Path) -> None:
         ("[a]()", "empty link"),
         ("[a]: gone.md", "no such file"),
         ("[[a](page.md)](gone.md 'titled')", "no such file"),
+        ('<img alt="a > b" src="gone.png">', "no such file"),
+        ('  <source media="(min-width: 9px)" srcset="gone.png">', "no such file"),
     ],
 )
 def test_a_broken_link_is_reported_with_its_file_and_line(tmp_path: Path, text: str, reason: str) -> None:
@@ -169,3 +171,9 @@ def test_a_broken_link_is_reported_with_its_file_and_line(tmp_path: Path, text: 
 
     assert result.returncode == 1
     assert re.fullmatch(rf"page\.md:3: .*{reason}.*\n", result.stdout)
+
+
+def test_the_first_page_is_short() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+
+    assert len(lines) <= 180
