@@ -7,9 +7,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from moot.config.arbiter import moot_debate
 from moot.config.arbiter.bank import Bank
+from moot.config.arbiter.moot_protocols import MootFilling
 from moot.config.arbiter.reading import Faulty, read_record, record
+from moot.protocols.arbiter.embed_text import is_blank
 from moot.protocols.arbiter.generated import (
     Configuration,
     InstrumentChoice,
@@ -94,10 +95,10 @@ def resolve(config: Configuration, bank: Bank, run_id: str, name: str) -> Resolv
     protocol["timeouts"] = {**TIMEOUTS, **protocol.get("timeouts", {})}
     if config.protocol.decision_contract is not None:
         protocol["decision_contract"] = filling.contract(config.protocol.decision_contract.id)
-    if config.protocol.type == moot_debate.TYPE:
-        name_of = config.protocol.decision_contract
-        if name_of is None or name_of.id in bank.contracts:
-            filling.lines += moot_debate.faults(config, bank.contracts[name_of.id] if name_of else None)
+    chosen = config.protocol.decision_contract
+    of_moot = MootFilling(config, bank.contracts.get(chosen.id) if chosen is not None else None)
+    filling.lines += of_moot.lines
+    protocol.update(of_moot.found)
     if config.protocol.type == "debate_v1":
         protocol["prompts"] = {role: filling.role(prompt) for role, prompt in ROLES.items()}
     execution = found["execution"]
@@ -165,6 +166,8 @@ def _hint(name: str, known: Any) -> str:
 def _inconsistencies(config: Configuration) -> Iterator[str]:
     """Yield what no schema can say."""
     sampling = config.sampling
+    if is_blank(config.question.text):
+        yield "question.text: is blank: ask something"
     for kind, weights in (
         ("models", [one.weight for one in sampling.models]),
         ("personas", [one.weight for one in sampling.personas]),

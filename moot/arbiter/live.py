@@ -17,6 +17,7 @@ from moot.arbiter.replies import Ending, attempt_of, call_of, ending, payload_of
 from moot.bots.models.caller import NoBudget
 from moot.bots.models.request import Request
 from moot.clock import Clock
+from moot.config.arbiter.moot_protocols import KINDS
 from moot.protocols.arbiter.contract import clause
 from moot.protocols.arbiter.embed_text import is_blank, well_formed
 from moot.protocols.arbiter.generated import (
@@ -43,15 +44,15 @@ CRITIQUE_REQUEST: Final = "Criticise this proposal."
 FINAL_REQUEST: Final = "Give your final answer to my question now."
 
 NO_BUDGET: Final = "no_budget"
-"""The error code of a debate that could not be paid to its end."""
+"""The error code of a trial that could not be paid to its end."""
 
 
 def runner_of(config: ResolvedConfiguration, outcomes: Outcomes, post: Post, clock: Clock) -> LiveRunner:
     """Return what carries out the trials of a run."""
-    if config.protocol.type == "moot:debate":
-        from moot.arbiter.debating import MotionRunner  # it stands on this module
+    if config.protocol.type in KINDS:
+        from moot.arbiter.convening import MeetingRunner  # it stands on this module
 
-        return MotionRunner(config, outcomes, post, clock)
+        return MeetingRunner(config, outcomes, post, clock)
     kind = DebateRunner if config.protocol.type == "debate_v1" else IndependentRunner
     return kind(config, outcomes, post, clock)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,12 @@ from moot.arbiter.instants import instant
 from moot.arbiter.outcomes import Outcomes, cut_short
 from moot.arbiter.ports import Embedded, RanTrial
 from moot.clock import Clock
-from moot.protocols.arbiter.generated import Attempt, Call, PlannedTrial, Speaker, Trial, Turn
+from moot.protocols.arbiter.generated import Attempt, Call, PlannedTrial, Speaker, Trial, TrialError, Turn
 from moot.protocols.arbiter.mock import mock_answer, mock_debate, mock_vector
 from moot.protocols.arbiter.parsing import Parsed
+
+if TYPE_CHECKING:
+    from moot.arbiter.meetings.meeting import Meeting
 
 BREATH: Final = 64
 """After so many trials that nothing delays, others on the loop have their turn: signals, a progress bar."""
@@ -23,18 +26,26 @@ BREATH: Final = 64
 _MOCK: Final = {"mock": True}
 
 Said = tuple[tuple[Speaker, str], ...]
-"""What was said in a debate, by whom."""
+"""What was said in a trial, by whom."""
+
+
+class _Held(NamedTuple):
+    """What was held as a trial: what was said, the final text, and why there is none."""
+
+    said: Said
+    verdict: str | None
+    failure: str
 
 
 class MockRunner:
-    """Answers trials; every one succeeds, by the model that was asked for.
+    """Answers trials; by the model that was asked for. Only what simulated minds hold may end without an answer.
 
     Args:
         outcomes: Reads what is answered.
         clock: Tells the time.
         delay: How long each trial takes.
         is_mute: Nothing is left of an answer that could be embedded.
-        debate: Has simulated minds hold the debate of a trial, in a thread; None: what a debate says is made up.
+        meeting: Has simulated minds hold a case of Moot's as a trial, in a thread; None: what is said is made up.
     """
 
     def __init__(
@@ -44,27 +55,27 @@ class MockRunner:
         *,
         delay: timedelta = timedelta(0),
         is_mute: bool = False,
-        debate: Callable[[int], Sequence[Turn]] | None = None,
+        meeting: Callable[[int], Meeting] | None = None,
     ) -> None:
         """Begin a run."""
         self._outcomes = outcomes
         self._clock = clock
         self._delay = delay
         self._is_mute = is_mute
-        self._debate = debate
+        self._meeting = meeting
         self._ran = 0
 
     async def run(self, planned: PlannedTrial) -> RanTrial:
         started = self._clock.now()
-        said: Said = ()
+        held: _Held | None = None
         try:
             await self._pause()
             if planned.role_assignments is not None:
-                said = await self._said(planned)
+                held = await self._hold(planned.trial_id)
         except asyncio.CancelledError:
             return cut_short(planned, self._outcomes.read(planned.trial_id, None))
-        if planned.role_assignments is not None:
-            return self._debated(planned, started, said)
+        if held is not None:
+            return self._debated(planned, started, held)
         answer = mock_answer(planned.trial_id)
         trial = Trial(
             trial_id=planned.trial_id,
@@ -86,29 +97,34 @@ class MockRunner:
         elif self._ran % BREATH == 0:
             await asyncio.sleep(0)
 
-    async def _said(self, planned: PlannedTrial) -> Said:
-        if self._debate is not None:
-            turns = await asyncio.to_thread(self._debate, planned.trial_id)
-            return tuple((turn.role, turn.content) for turn in turns)
-        debate = mock_debate(planned.trial_id)
-        return (
+    async def _hold(self, trial_id: int) -> _Held:
+        if self._meeting is not None:
+            found = await asyncio.to_thread(self._meeting, trial_id)
+            return _Held(
+                tuple((turn.role, turn.content) for turn in found.turns), found.verdict, found.failure
+            )
+        debate = mock_debate(trial_id)
+        said: Said = (
             ("proposer", debate.proposal),
             ("critic", debate.critique),
             ("proposer", debate.final),
         )
+        return _Held(said, debate.final, "")
 
-    def _debated(self, planned: PlannedTrial, started: datetime, said: Said) -> RanTrial:
-        final = said[-1][1]
+    def _debated(self, planned: PlannedTrial, started: datetime, held: _Held) -> RanTrial:
+        said, final = held.said, held.verdict
         model = planned.assigned_config.model
         attempt = self._attempt(started)
+        why = held.failure or "nobody decided in time"
         trial = Trial(
             trial_id=planned.trial_id,
             requested_model_slug=model,
-            actual_model=model,
+            actual_model=model if final is not None else None,
             protocol=planned.protocol,
-            status="success",
+            status="success" if final is not None else "error",
             assigned_config=planned.assigned_config,
-            attempt=attempt,
+            attempt=attempt if said else None,
+            error=TrialError(message=why, code=None, retryable=False) if final is None else None,
             error_code=None,
             raw_assistant_text=final,
             role_assignments=planned.role_assignments,
@@ -132,7 +148,7 @@ class MockRunner:
         )
         return RanTrial(trial, self._read(planned.trial_id, final))
 
-    def _read(self, trial_id: int, text: str) -> Parsed:
+    def _read(self, trial_id: int, text: str | None) -> Parsed:
         parsed = self._outcomes.read(trial_id, text)
         if not self._is_mute:
             return parsed

@@ -460,12 +460,63 @@ class ModelCatalog(Record):
     models: tuple[CatalogEntry, ...]
 
 
-MootProtocol = Literal["moot:debate"]
-"""A protocol of Moot's, held whole as one trial; its answers are those that the decision contract lists."""
+MootProtocol = Literal["moot:debate", "moot:arena", "moot:panel"]
+"""A protocol of Moot's, held whole as one trial: a debate, a run of the Arena, a review panel."""
 
 
-MootSeat = Literal["advocate", "critic", "judge"]
-"""Who speaks in a debate of Moot's."""
+MootSeat = Literal[
+    "advocate",
+    "critic",
+    "judge",
+    "planner",
+    "reviewer",
+    "finalizer",
+    "eic",
+    "methodology",
+    "domain",
+    "perspective",
+    "da",
+    "synthesizer",
+]
+"""Who speaks in a protocol of Moot's."""
+
+
+class ArenaChoice(Record):
+    """How a run of the Arena is held."""
+
+    max_rounds: Annotated[int | None, Field(ge=1, le=5)] = None
+    """After so many rounds the Finalizer gives what there is."""
+
+
+class ResolvedArena(ArenaChoice):
+    """How a run of the Arena is held."""
+
+    max_rounds: Annotated[int, Field(ge=1, le=5)]
+    """After so many rounds the Finalizer gives what there is."""
+
+
+class PanelChoice(Record):
+    """How a review panel judges the question's text, which is the work."""
+
+    contract: Name | None = None
+    """The sprint contract: the name of one that Moot ships, or a file."""
+    title: str | None = None
+    """What reviewers know of the work at first."""
+    field: str | None = None
+    """What reviewers know of the work at first."""
+
+
+class ResolvedPanel(Record):
+    """How a review panel judges the question's text, which is the work."""
+
+    contract: Payload
+    """The sprint contract, whole."""
+    reviewers: Annotated[tuple[MootSeat, ...], Field(min_length=1)]
+    """Who reviews, by its mode."""
+    title: str
+    """What reviewers know of the work at first."""
+    field: str
+    """What reviewers know of the work at first."""
 
 
 class Assignment(Record):
@@ -828,6 +879,8 @@ class Protocol(Record):
     type: ProtocolType
     timeouts: Timeouts | None = None
     decision_contract: ContractChoice | None = None
+    arena: ArenaChoice | None = None
+    panel: PanelChoice | None = None
 
 
 class Configuration(Record):
@@ -944,7 +997,7 @@ class Manifest(Record):
     git_sha: str | None = None
 
 
-class MootSeats(Record):
+class DebateSeats(Record):
     """Who fills the seats of a debate of Moot's."""
 
     advocate: Role
@@ -952,7 +1005,26 @@ class MootSeats(Record):
     judge: Role
 
 
-Assignments = Roles | MootSeats
+class ArenaSeats(Record):
+    """Who fills the seats of a run of the Arena."""
+
+    planner: Role
+    reviewer: Role
+    finalizer: Role
+
+
+class PanelSeats(Record):
+    """Who fills the seats of a review panel: the reviewers of its mode, and the Synthesizer."""
+
+    eic: Role
+    methodology: Role
+    domain: Role | None = None
+    perspective: Role | None = None
+    da: Role | None = None
+    synthesizer: Role
+
+
+Assignments = Roles | DebateSeats | ArenaSeats | PanelSeats
 
 
 class PlannedTrial(Record):
@@ -975,6 +1047,14 @@ class Trial(Record):
             "else": {
                 "if": {"properties": {"protocol": {"const": "moot:debate"}}},
                 "then": {"required": ["role_assignments", "calls", "transcript"]},
+                "else": {
+                    "if": {"properties": {"protocol": {"const": "moot:arena"}}},
+                    "then": {"required": ["role_assignments", "calls", "transcript"]},
+                    "else": {
+                        "if": {"properties": {"protocol": {"const": "moot:panel"}}},
+                        "then": {"required": ["role_assignments", "calls", "transcript"]},
+                    },
+                },
             },
         },
     )
@@ -1008,6 +1088,14 @@ class ResolvedProtocol(Record):
             "else": {
                 "if": {"properties": {"type": {"const": "moot:debate"}}},
                 "then": {"required": ["decision_contract"]},
+                "else": {
+                    "if": {"properties": {"type": {"const": "moot:arena"}}},
+                    "then": {"required": ["decision_contract", "arena"]},
+                    "else": {
+                        "if": {"properties": {"type": {"const": "moot:panel"}}},
+                        "then": {"required": ["decision_contract", "panel"]},
+                    },
+                },
             },
         },
     )
@@ -1015,6 +1103,8 @@ class ResolvedProtocol(Record):
     timeouts: ResolvedTimeouts
     decision_contract: ResolvedContract | None = None
     prompts: RolePrompts | None = None
+    arena: ResolvedArena | None = None
+    panel: ResolvedPanel | None = None
 
 
 class ResolvedConfiguration(Record):

@@ -6,18 +6,16 @@ from collections.abc import Iterator
 
 from moot.protocols.arbiter.generated import (
     AssignedConfig,
-    Assignments,
     Decode,
     DrawnDecode,
-    MootSeats,
     PlannedTrial,
     Range,
     ResolvedConfiguration,
     Role,
-    Roles,
     WholeRange,
 )
 from moot.protocols.arbiter.prng import Stream, stream
+from moot.protocols.arbiter.seats import assignments_of, seats_of
 
 
 def plan(config: ResolvedConfiguration) -> Iterator[PlannedTrial]:
@@ -30,28 +28,28 @@ def plan(config: ResolvedConfiguration) -> Iterator[PlannedTrial]:
     models = tuple(one.weight for one in sampling.models)
     personas = tuple(one.weight for one in sampling.personas)
     templates = tuple(one.weight for one in sampling.protocols)
+    seats = seats_of(config.protocol)
     for trial_id in range(config.execution.k_max):
         draws = stream(seed, "plan", trial_id)
         decode = drawn(sampling.decode, stream(seed, "decode", trial_id))
         model = sampling.models[draws.choose(models)].model
-        first = sampling.personas[draws.choose(personas)].persona
-        if kind == "independent":
+        if not seats:
+            first = sampling.personas[draws.choose(personas)].persona
             template = sampling.protocols[draws.choose(templates)].protocol
             assigned = AssignedConfig(model=model, persona=first, protocol=template, decode=decode)
             yield PlannedTrial(trial_id=trial_id, protocol=kind, assigned_config=assigned)
             continue
-        second = sampling.personas[draws.choose(personas)].persona
-        one, other = (Role(model_slug=model, persona_id=name, decode=decode) for name in (first, second))
-        assigned_roles: Assignments = Roles(proposer=one, critic=other)
-        if kind == "moot:debate":
-            third = sampling.personas[draws.choose(personas)].persona
-            judge = Role(model_slug=model, persona_id=third, decode=decode)
-            assigned_roles = MootSeats(advocate=one, critic=other, judge=judge)
+        roles = {
+            seat: Role(
+                model_slug=model, persona_id=sampling.personas[draws.choose(personas)].persona, decode=decode
+            )
+            for seat in seats
+        }
         yield PlannedTrial(
             trial_id=trial_id,
             protocol=kind,
             assigned_config=AssignedConfig(model=model, persona=None, protocol=None, decode=decode),
-            role_assignments=assigned_roles,
+            role_assignments=assignments_of(config.protocol, roles),
         )
 
 

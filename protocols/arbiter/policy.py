@@ -13,6 +13,7 @@ from moot.protocols.arbiter.generated import (
     ResolvedConfiguration,
     WholeRange,
 )
+from moot.protocols.arbiter.seats import seats_of
 
 TAKEN: Final = {
     "temperature": (0, 2),
@@ -112,8 +113,7 @@ def _of_counts(config: ResolvedConfiguration) -> Iterator[str]:
     if config.protocol.type == "independent":
         cells = len(sampling.models) * len(sampling.personas) * len(sampling.protocols)
     else:
-        seats = 2 if config.protocol.type == "debate_v1" else 3
-        cells = len(sampling.models) * len(sampling.personas) ** seats
+        cells = len(sampling.models) * len(sampling.personas) ** len(seats_of(config.protocol))
     if execution.k_max < 2 * cells:
         yield (
             f"execution.k_max: {execution.k_max} trials for {cells} combinations are fewer than two each: "

@@ -13,8 +13,8 @@ from itertools import accumulate
 from struct import iter_unpack
 from typing import Final, Literal
 
-Purpose = Literal["plan", "decode", "embedding", "debate"]
-"""What a stream is for: what a trial asks, how it is decoded, vectors of a mock run, simulated minds of a debate."""
+Purpose = Literal["plan", "decode", "embedding", "debate", "arena", "panel"]
+"""What a stream is for: what a trial asks, how it is decoded, vectors of a mock run, simulated minds."""
 
 _MASK: Final = 0xFFFFFFFF
 

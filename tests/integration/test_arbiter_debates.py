@@ -19,6 +19,7 @@ from moot.clock import Clock, RealClock
 from moot.config.arbiter.judging import judge_of
 from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.arbiter.plan import plan
+from tests.doubles.arbiter_files import changed, lines, said, write_lines
 from tests.doubles.arbiter_live import run_live
 from tests.doubles.arbiter_runs import configured
 from tests.doubles.command_line import complaint, data, done
@@ -64,22 +65,8 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
-def changed(path: Path, change: Callable[[Any], object]) -> None:
-    plain = json.loads(path.read_text(encoding="utf-8"))
-    change(plain)
-    path.write_text(json.dumps(plain), encoding="utf-8")
-
-
-def lines(directory: str | Path, name: str) -> list[Any]:
-    return [json.loads(line) for line in (Path(directory) / name).read_text(encoding="utf-8").splitlines()]
-
-
 def mocked(config: Path, *options: object) -> Path:
     return Path(data("arbiter", "mock-run", config, "--out", config.parent / "runs", *options)["path"])
-
-
-def said(directory: Path) -> dict[int, Any]:
-    return {one["trial_id"]: one["transcript"] for one in lines(directory, "trials.jsonl")}
 
 
 def debates(**execution: Any) -> ResolvedConfiguration:
@@ -128,7 +115,7 @@ def test_equal_seeds_give_equal_debates_whatever_runs_beside_them(config: Path) 
     [
         (
             lambda plain: plain["protocol"].pop("decision_contract"),
-            "protocol.decision_contract: moot:debate debates the answers that a contract lists: name one, such as "
+            "protocol.decision_contract: moot:debate needs the contract that lists what a debate can decide: name "
             "binary_decision_v1",
         ),
         (
@@ -136,8 +123,9 @@ def test_equal_seeds_give_equal_debates_whatever_runs_beside_them(config: Path) 
             "sampling.instruments: moot:debate takes none: leave them out",
         ),
         (
-            lambda plain: plain["protocol"].update(type="moot:arena"),
-            "protocol.type: choose 'independent', 'debate_v1' or 'moot:debate', not 'moot:arena'",
+            lambda plain: plain["protocol"].update(type="moot:trading"),
+            "protocol.type: choose 'independent', 'debate_v1', 'moot:debate', 'moot:arena' or 'moot:panel', "
+            "not 'moot:trading'",
         ),
     ],
 )
@@ -261,7 +249,6 @@ def test_a_changed_debate_is_found(config: Path, change: Callable[[Any], object]
     directory = mocked(config)
     trials = lines(directory, "trials.jsonl")
     change(trials[0])
-    text = "".join(f"{json.dumps(one)}\n" for one in trials)
-    (directory / "trials.jsonl").write_text(text, encoding="utf-8")
+    write_lines(directory, "trials.jsonl", trials)
     told = [*verify_run(directory).lines()]
     assert any(line.startswith("FAIL") and why in line for line in told), told

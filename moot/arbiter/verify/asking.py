@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from moot.arbiter.run_files import TRIALS
 from moot.arbiter.verify.comparing import told
+from moot.arbiter.verify.meetings import COURSES
 from moot.arbiter.verify.parts import MOCK, Told
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
@@ -78,7 +79,7 @@ def _calls(trial: Mapping[str, Any]) -> Iterator[_Call]:
         decode = trial["role_assignments"].get(call["role"], {}).get("decode", {})
         asked, answered = call["model_requested"], call["model_actual"]
         text = said.get(call["turn"])
-        if trial["protocol"] == "moot:debate":
+        if trial["protocol"] in COURSES:
             # A seat answers in a form, and its message is made of that; it cuts nobody short.
             decode = {name: value for name, value in decode.items() if name != "max_tokens"}
             text = text if call["request_payload"] == MOCK else None
@@ -95,7 +96,7 @@ def _request(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguratio
 
 def _words(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration) -> Told:
     found = _said(call.sent) or []
-    if trial["protocol"] == "moot:debate":
+    if trial["protocol"] in COURSES:
         # What a seat is told besides its persona is Moot's, as it was then.
         persona = _persona(call.role, trial, config)
         if not found or found[0][0] != "system" or not found[0][1].startswith(persona):

@@ -8,20 +8,14 @@ from itertools import pairwise
 from typing import Any, Final
 
 from moot.arbiter.verify.comparing import instant
+from moot.arbiter.verify.meetings import COURSES, of_meeting
+from moot.protocols.arbiter.generated import ResolvedConfiguration
 
 MOCK: Final = {"mock": True}
 """What stands for the request of a call that nobody made."""
 
 TURNS: Final = ("proposer", "critic", "proposer")
-"""Who speaks in the turns of a debate."""
-
-FOLLOWS: Final[Mapping[str, frozenset[str]]] = {
-    "": frozenset({"advocate"}),
-    "advocate": frozenset({"critic", "judge"}),
-    "critic": frozenset({"advocate", "judge"}),
-    "judge": frozenset({"critic"}),
-}
-"""Who may speak after whom in a debate of Moot's: a Judge who adds a round is followed by the Critic."""
+"""Who speaks in the turns of a `debate_v1`."""
 
 CODES: Final[Mapping[str, frozenset[str | None]]] = {
     "success": frozenset({None}),
@@ -35,8 +29,8 @@ Told = Iterator[tuple[str, str]]
 """Fields, and what is wrong with each."""
 
 
-def contradictions(trial: Mapping[str, Any]) -> Told:
-    """Yield what of a trial cannot stand beside the rest of it."""
+def contradictions(trial: Mapping[str, Any], config: ResolvedConfiguration) -> Told:
+    """Yield what of a trial cannot stand beside the rest of it, or beside the configuration of its run."""
     status, code = trial["status"], trial["error_code"]
     if trial["requested_model_slug"] != trial["assigned_config"]["model"]:
         yield "requested_model_slug", f"is not the model assigned, {trial['assigned_config']['model']}"
@@ -47,8 +41,8 @@ def contradictions(trial: Mapping[str, Any]) -> Told:
     if trial["protocol"] == "debate_v1":
         yield from _of_debate(trial)
         yield from _of_whole(trial)
-    elif trial["protocol"] == "moot:debate":
-        yield from _of_motion(trial)
+    elif trial["protocol"] in COURSES:
+        yield from of_meeting(trial, config)
         yield from _of_whole(trial)
     elif "attempt" in trial:
         yield from _of_attempt("attempt", trial["attempt"])
@@ -79,7 +73,6 @@ def _of_debate(trial: Mapping[str, Any]) -> Told:
             yield f"calls[{n}]", "is out of its turn"
         if call["model_requested"] != trial["role_assignments"].get(call["role"], {}).get("model_slug"):
             yield f"calls[{n}].model_requested", "is not the model of its role"
-        yield from _of_attempt(f"calls[{n}].attempt", call["attempt"])
     answered = calls[-1]["model_actual"] if len(calls) == len(TURNS) else None
     if trial["actual_model"] != answered:
         yield "actual_model", f"is {trial['actual_model']}, the last turn was answered by {answered}"
@@ -99,42 +92,11 @@ def _of_debate(trial: Mapping[str, Any]) -> Told:
         yield "raw_assistant_text", "is not what the last turn says"
 
 
-def _of_motion(trial: Mapping[str, Any]) -> Told:
-    """A debate of Moot's: each turn follows one that it can follow, and calls are made for the turns one by one."""
-    calls, said = trial["calls"], trial["transcript"]
-    before = ""
-    for n, turn in enumerate(said):
-        if turn["turn"] != n or turn["role"] not in FOLLOWS[before]:
-            yield f"transcript[{n}]", "is out of its turn"
-            return
-        before = turn["role"]
-    at = 0
-    for n, call in enumerate(calls):
-        speaks = {said[call["turn"]]["role"]} if call["turn"] < len(said) else FOLLOWS[before]
-        if call["call_index"] != n or not at <= call["turn"] <= len(said) or call["role"] not in speaks:
-            yield f"calls[{n}]", "is out of its turn"
-            return
-        at = call["turn"]
-        if call["model_requested"] != trial["role_assignments"].get(call["role"], {}).get("model_slug"):
-            yield f"calls[{n}].model_requested", "is not the model of its role"
-        if call["error_message"] is not None and (n != len(calls) - 1 or trial["status"] == "success"):
-            yield f"calls[{n}].error_message", "is there, though the debate went on"
-        yield from _of_attempt(f"calls[{n}].attempt", call["attempt"])
-    if unasked := {*range(len(said))} - {call["turn"] for call in calls}:
-        yield f"transcript[{min(unasked)}]", "was asked of nobody"
-    is_success = trial["status"] == "success"
-    answered = calls[-1]["model_actual"] if calls and is_success else None
-    if trial["actual_model"] != answered:
-        yield "actual_model", f"is {trial['actual_model']}, the last turn was answered by {answered}"
-    if is_success and before != "judge":
-        yield "transcript", "ends without a judgment"
-    elif is_success and said[-1]["content"] != trial.get("raw_assistant_text", ""):
-        yield "raw_assistant_text", "is not what the last turn says"
-
-
 def _of_whole(trial: Mapping[str, Any]) -> Told:
     """A debate was held from its first call to its last; one after the other, or in a mock run all at once."""
     attempts = [call["attempt"] for call in trial["calls"]]
+    for n, one in enumerate(attempts):
+        yield from _of_attempt(f"calls[{n}].attempt", one)
     if ("attempt" in trial) is not bool(attempts):
         yield "attempt", f"is {'there' if 'attempt' in trial else 'missing'}, beside {len(attempts)} calls"
     if "attempt" not in trial or not attempts or all(one == trial["attempt"] for one in attempts):

@@ -45,7 +45,7 @@ def check_trials(files: Files, config: ResolvedConfiguration, findings: Findings
         found = {name: line.value[name] for name in (*expected, "role_assignments") if name in line.value}
         for one in differences(expected, found):
             findings.fail("trials", TRIALS, f"{one.why} by {PLAN}", line=line.number, field=one.field)
-        for field, why in contradictions(line.value):
+        for field, why in contradictions(line.value, config):
             findings.fail("trials", TRIALS, why, line=line.number, field=field)
     _check_times(files, trials, findings)
     manifest = files.documents.get(MANIFEST)

@@ -289,14 +289,15 @@ def mock_ports(judged: Judged) -> OpenPorts:
         from moot.arbiter.mocking import MockEmbedder, MockRunner
         from moot.arbiter.outcomes import Outcomes
         from moot.config.arbiter.judging import judge_of
+        from moot.config.arbiter.moot_protocols import KINDS
 
         outcomes = Outcomes(config, judge_of(config.protocol.decision_contract), "mock-v0")
-        debate = None
-        if config.protocol.type == "moot:debate":
-            from moot.arbiter.debate import simulated
+        meeting = None
+        if config.protocol.type in KINDS:
+            from moot.arbiter.meetings import simulated
 
-            debate = partial(simulated, config)
-        runner = MockRunner(outcomes, clock, delay=delay, is_mute=is_mute, debate=debate)
+            meeting = partial(simulated, config)
+        runner = MockRunner(outcomes, clock, delay=delay, is_mute=is_mute, meeting=meeting)
         yield Ports(runner, MockEmbedder(config.run.seed))
 
     return open_ports

@@ -114,7 +114,7 @@ def test_a_folder_adds_and_replaces(shipped: Bank, tmp_path: Path) -> None:
     found = load_bank(tmp_path)
     assert found.prompts.keys() == shipped.prompts.keys()
     assert found.prompts["persona_skeptic"].text == "You doubt.\n"
-    assert found.contracts.keys() == {"binary_decision_v1", "mine"}
+    assert found.contracts.keys() == {*shipped.contracts, "mine"}
     assert found.model("own/model") and found.model("openai/gpt-4o-mini")
     assert found.catalog.catalog_version == "2026-12-01"
     assert found.prompt_manifest_sha256 != shipped.prompt_manifest_sha256
