@@ -16,7 +16,7 @@ from moot.bots.seats.sessions import SessionStore
 from moot.bots.seats.writer import Writer
 from moot.config.arbiter.moot_protocols import APPROVED, UNRESOLVED, arena_task
 from moot.protocols.arbiter.generated import ResolvedConfiguration
-from moot.protocols.arena.messages import ArenaDraft, FinalOutput, Review, RunTerminated
+from moot.protocols.arena.messages import FinalOutput, RunTerminated
 from moot.protocols.arena.relevance import cleanse
 from moot.protocols.arena.rights import PLACE
 from moot.protocols.arena.states import State
@@ -52,10 +52,11 @@ class ArenaRun(Meeting):
         )
 
     def said(self, body: Message) -> str | None:
-        if not isinstance(body, ArenaDraft | Review | FinalOutput):
+        text = super().said(body)
+        if text is None:
             return None
         # As the run keeps it.
-        text = cleanse(body.text).text
+        text = cleanse(text).text
         if isinstance(body, FinalOutput):
             self._output = text
         return text

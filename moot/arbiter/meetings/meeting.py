@@ -96,9 +96,9 @@ class Meeting(ABC):
     def modelled(self, seat: Seat, model: Model) -> Mind:
         """Return the mind of a seat that a model fills."""
 
-    @abstractmethod
     def said(self, body: Message) -> str | None:
         """Return what a message of a seat says; None for one that is no turn."""
+        return getattr(body, "text", None) if body.is_free_text else None
 
     def told(self, body: Message) -> None:  # noqa: B027 - not every case needs it
         """Take in what an officer says of the case."""

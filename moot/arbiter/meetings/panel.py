@@ -19,7 +19,7 @@ from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.panel.contract import as_json, contract_from, prepared
-from moot.protocols.panel.messages import PanelAborted, PanelDecided, PanelOpened, Phase1, Phase2, Synthesis
+from moot.protocols.panel.messages import PanelAborted, PanelDecided, PanelOpened, Synthesis
 from moot.protocols.panel.rights import PLACE
 
 
@@ -58,11 +58,9 @@ class Panel(Meeting):
         )
 
     def said(self, body: Message) -> str | None:
-        if not isinstance(body, Phase1 | Phase2 | Synthesis):
-            return None
         if isinstance(body, Synthesis):
             self._synthesis = body.text
-        return body.text
+        return super().said(body)
 
     def told(self, body: Message) -> None:
         if isinstance(body, PanelDecided):

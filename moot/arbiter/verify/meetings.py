@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.arbiter.seats import SYNTHESIZER
 from moot.protocols.arena.conformance.parser import verdict_of
+from moot.protocols.arena.seats import ARENA, FINALIZER, PLANNER, REVIEWER
 from moot.protocols.panel.contract import ROLES, ContractError, contract_from
 from moot.protocols.panel.seating import Source
 from moot.protocols.panel.verify import verify
@@ -46,10 +47,10 @@ _DEBATE: Final[Mapping[str, frozenset[str]]] = {
 """A Judge who adds a round is followed by the Critic."""
 
 _ARENA: Final[Mapping[str, frozenset[str]]] = {
-    "": frozenset({"planner"}),
-    "planner": frozenset({"reviewer"}),
-    "reviewer": frozenset({"reviewer", "planner", "finalizer"}),
-    "finalizer": frozenset(),
+    "": frozenset({PLANNER}),
+    PLANNER: frozenset({REVIEWER}),
+    REVIEWER: ARENA,
+    FINALIZER: frozenset(),
 }
 """A Reviewer whose verdict cannot be read is asked once more."""
 
@@ -64,8 +65,8 @@ def _judged(_said: Sequence[Trial], _config: ResolvedConfiguration) -> None:
 
 
 def _reviewed(said: Sequence[Trial], config: ResolvedConfiguration) -> tuple[str, str]:
-    reviews = [turn["content"] for turn in said if turn["role"] == "reviewer"]
-    rounds = sum(turn["role"] == "planner" for turn in said)
+    reviews = [turn["content"] for turn in said if turn["role"] == REVIEWER]
+    rounds = sum(turn["role"] == PLANNER for turn in said)
     verdict = verdict_of(reviews[-1]).verdict if reviews else None
     if verdict is None:
         raise Unlike("ends without a verdict of the Reviewer")
@@ -97,7 +98,7 @@ def _synthesized(said: Sequence[Trial], config: ResolvedConfiguration) -> tuple[
 
 COURSES: Final[Mapping[str, Course]] = {
     "moot:debate": Course(lambda before, _trial: _DEBATE[before], "judge", _judged),
-    "moot:arena": Course(lambda before, _trial: _ARENA[before], "finalizer", _reviewed),
+    "moot:arena": Course(lambda before, _trial: _ARENA[before], FINALIZER, _reviewed),
     "moot:panel": Course(_on_panel, SYNTHESIZER, _synthesized, is_side_by_side=True),
 }
 
