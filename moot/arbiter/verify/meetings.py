@@ -46,13 +46,14 @@ _DEBATE: Final[Mapping[str, frozenset[str]]] = {
 }
 """A Judge who adds a round is followed by the Critic."""
 
-_ARENA: Final[Mapping[str, frozenset[str]]] = {
-    "": frozenset({PLANNER}),
-    PLANNER: frozenset({REVIEWER}),
-    REVIEWER: ARENA,
-    FINALIZER: frozenset(),
-}
-"""A Reviewer whose verdict cannot be read is asked once more."""
+
+def _in_arena(before: str, _trial: Trial) -> frozenset[str]:
+    """Draft, review, and so on; a Reviewer whose verdict cannot be read is asked once more."""
+    if before == FINALIZER:
+        return frozenset()
+    if before == REVIEWER:
+        return ARENA
+    return frozenset({REVIEWER if before else PLANNER})
 
 
 def _on_panel(before: str, trial: Trial) -> frozenset[str]:
@@ -98,7 +99,7 @@ def _synthesized(said: Sequence[Trial], config: ResolvedConfiguration) -> tuple[
 
 COURSES: Final[Mapping[str, Course]] = {
     "moot:debate": Course(lambda before, _trial: _DEBATE[before], "judge", _judged),
-    "moot:arena": Course(lambda before, _trial: _ARENA[before], FINALIZER, _reviewed),
+    "moot:arena": Course(_in_arena, FINALIZER, _reviewed),
     "moot:panel": Course(_on_panel, SYNTHESIZER, _synthesized, is_side_by_side=True),
 }
 
