@@ -232,9 +232,9 @@ def laws() -> Iterator[str]:
         "machine and no table of the society. A message that a VIOLATION refuses counts for none of them, but for\n"
         "those about the log itself.\n"
     )
-    yield "| law | what it says | source |\n|---|---|---|"
+    yield "| law | what it says |\n|---|---|"
     for law in LAWS:
-        yield f"| `{law.name}` | {law.says} | {law.source} |"
+        yield f"| `{law.name}` | {law.says} |"
 
 
 PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
@@ -254,7 +254,8 @@ EXCERPT: Final = re.compile(
 """A block that shows what a scene prints, all of it or some of its messages."""
 LEFT_OUT: Final = frozenset({"SOCIETY_STARTED", "SOCIETY_STOPPED", "RESEARCH_NOTE", "REFLECTION"})
 """Messages that a page leaves out, as its text says; their numbers are missing."""
-COLUMNS: Final = 108
+COLUMNS: Final = 96
+"""As many as a page of Markdown shows without a bar to scroll."""
 
 
 def excerpt(scene: str, first: int = 1, last: int = sys.maxsize) -> str:

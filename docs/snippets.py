@@ -52,7 +52,7 @@ def printed(text: str, name: str) -> Iterator[tuple[re.Match[str], str]]:
 
 def with_output(text: str, name: str) -> str:
     """Return a page with what its blocks print; a page that shows nothing is returned as it is."""
-    if not any(block[2] for block in BLOCK.finditer(text)):
+    if all(block[2] is None for block in BLOCK.finditer(text)):
         return text
     found, end = [], 0
     for block, out in printed(text, name):
