@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 
 import structlog
 
+from moot import warm_up
 from moot.channels.gateway.bridge import BusBridge
 from moot.channels.gateway.guest import GuestHost
 from moot.channels.gateway.protocol import HungUp
@@ -23,7 +24,7 @@ from moot.channels.gateway.server import GatewayServer
 from moot.channels.guests.pump import InboxPump
 from moot.channels.log.lease import Lease
 from moot.channels.showing.rendering import speakers_of
-from moot.clock import Clock, IoThread, PacedClock, RealClock, VirtualClock
+from moot.clock import Clock, IoThread, PacedClock, RealClock
 from moot.clock.errors import IoThreadClosed
 from moot.clock.wall import utc_ns
 from moot.config.settings import Settings, load_settings
@@ -51,10 +52,6 @@ _log = structlog.get_logger("moot.up")
 COMMAND_LINE: Final = "cli"
 """The platform of the command line, where the owner of the data directory is an admin."""
 DEFAULT_DIRECTORY: Final = Path("moot-data")
-LIVED_ON: Final = timedelta(days=10)
-"""So much longer a warm-up lives at most, until something waits for an answer; one comes up every two days or so."""
-LOOK: Final = timedelta(minutes=10)
-"""So often, in society time, it looks whether something does."""
 LOOKED_BACK: Final = 800
 """So many messages of the past are read for the recap at the start: a day of the desk."""
 LOOK_S: Final = 1.0
@@ -76,7 +73,7 @@ class UpOptions:
         speed: Society seconds a wall second; 1 is the real clock.
         bus: `sqlite` is durable; `memory` is gone with the process.
         seed: Seeds the minds.
-        warm_up_days: A fresh society first lives so many days in virtual time, marked as such.
+        warm_up_days: A fresh society first lives so many days at most in virtual time, marked as such.
         is_new: Move an existing society aside and start a fresh one.
         prices: Price source; None: as configured.
         config: A configuration file; None: the shipped one.
@@ -144,7 +141,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         set_up_logging(directory / "moot.log", terminal=True)
         past = last_sent_at(directory)
         if past is None and options.warm_up_days > 0:
-            past = _warm_up(options, settings, minds, lease, feed)
+            past = _warm_up(options, settings, minds, feed)
         if line := models_told(minds, settings):
             feed.say(line)
         clock, start = _clock(options, past)
@@ -197,49 +194,15 @@ def _set_aside(directory: Path, feed: Feed) -> None:
     feed.say(f"the society that was here is kept in {aside}")
 
 
-def _warm_up(
-    options: UpOptions, settings: Settings, minds: Mapping[str, Chosen], lease: Lease, feed: Feed
-) -> datetime:
-    """Live some days in virtual time before the first wall second; return where that ends.
-
-    It ends at the first moment after the asked days at which a debate runs and an escalation waits for a person, so
-    that there is something to see and to answer. It lives on for `LIVED_ON` at most, and goes without after that.
-    """
-    days = timedelta(days=options.warm_up_days)
-    latest = wall_now().replace(minute=0, second=0)
-    start = latest - LIVED_ON - days
-    feed.say(
-        f"warming up: {options.warm_up_days:g} simulated days from {start:%a %d %b %H:%M} UTC, and on until an "
-        "escalation waits for you ..."
-    )
-    modelled = sorted(seat for seat, one in minds.items() if one.model)
-    if modelled:
+def _warm_up(options: UpOptions, settings: Settings, minds: Mapping[str, Chosen], feed: Feed) -> datetime:
+    """Live some days in virtual time before the first wall second; return where that ends."""
+    if modelled := sorted(seat for seat, one in minds.items() if one.model):
         feed.say(
             f"simulated minds fill {', '.join(modelled)} during the warm-up; models take the seats after it"
         )
-    plan = Plan(
-        settings=settings,
-        seed=options.seed,
-        start=start,
-        directory=options.directory,
-        is_warm_up=True,
-        minds=minds,
-    )
-
-    async def main(clock: VirtualClock) -> datetime:
-        until = start + days
-        async with await Society.open(plan, clock, lease=lease) as society:
-            running = society.host.docket.context.running
-            await society.run_until(until)
-            while until < latest and not (running.get("debate") and running.get("escalation")):
-                until += LOOK
-                await society.run_until(until)
-            found = "" if running.get("escalation") else ", and no escalation came up"
-            feed.say(f"lived until {until:%a %d %b %H:%M} UTC{found}")
-            await society.close("the warm-up is over")
-        return until
-
-    return VirtualClock(start).run(main)
+    latest = wall_now().replace(minute=0, second=0)
+    days = timedelta(days=options.warm_up_days)
+    return warm_up.live(options.directory, settings, minds, options.seed, days, latest, feed.say)
 
 
 async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed: Feed) -> None:

@@ -61,7 +61,7 @@ def up(
             "--warm-up",
             metavar="DAYS",
             callback=some_days,
-            help="A fresh society first lives so long in virtual time, and on until an escalation waits.",
+            help="A fresh society first lives in virtual time, so long at most, until an escalation waits.",
         ),
     ] = 0.0,
     is_new: Annotated[

@@ -6,19 +6,16 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from moot import up
 from moot.channels.errors import LeaseHeld, StorageError
 from moot.channels.log.lease import Lease
 from moot.clock import PacedClock, RealClock, VirtualClock
 from moot.config.settings import load_settings
-from moot.feed import Feed
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.sqlite import SqliteStore
 from moot.plan import Plan
@@ -394,26 +391,3 @@ def test_k7_a_virtual_clock_has_no_pace_to_set(tmp_path: Path) -> None:
 
     live(tmp_path, script=script)
     assert not of(log_of(tmp_path), "CLOCK_SET")
-
-
-# ---------------------------------------------------------------- the first minute
-
-
-def test_a_warm_up_ends_in_a_debate_with_an_escalation_that_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = START + timedelta(days=10, hours=12, minutes=40)
-    monkeypatch.setattr(up, "wall_now", lambda: now)
-    on = StringIO()
-    options = UpOptions(directory=tmp_path, warm_up_days=0.5, seed=5)
-    with Lease.acquire(tmp_path) as lease:
-        until = up._warm_up(options, load_settings(), {}, lease, Feed(Console(file=on, width=200)))
-
-    log = log_of(tmp_path)
-    docket = Docket(rules())
-    for envelope in log:
-        docket.fold(envelope)
-    assert {"debate", "escalation"} <= {case.kind for case in docket.cases.values()}
-    assert until == last_sent_at(tmp_path)
-    assert log[0].sent_at + timedelta(days=0.5) <= until <= now
-    assert f"lived until {until:%a %d %b %H:%M} UTC\n" in on.getvalue()
