@@ -56,18 +56,19 @@ def live(
     """
     place = directory / NAME
     say(f"warming up in simulated time, {_days(days)} at most, until an escalation waits ...")
-    for life in range(LIVES):
+    lives = 0
+    while True:
         # Where one was killed before.
         shutil.rmtree(place, ignore_errors=True)
-        start = latest - days - life * EARLIER
+        start = latest - days - lives * EARLIER
         until, is_awaited = _life(
             Plan(settings=settings, seed=seed, start=start, directory=place, is_warm_up=True, minds=minds),
             days,
         )
-        if is_awaited:
+        lives += 1
+        if is_awaited or lives == LIVES:
             break
-        if life < LIVES - 1:
-            say("nothing came up that waits for you: once more, from another hour ...")
+        say("nothing came up that waits for you: once more, from another hour ...")
     _keep(place, directory)
     found = "" if is_awaited else ", and no escalation came up"
     say(f"lived {_days(until - start)}, until {until:%a %d %b %H:%M} UTC{found}")
