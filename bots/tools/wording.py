@@ -48,7 +48,9 @@ def triggers(spec: StrategySpec) -> Triggers:
         case "mean_reversion":
             return Triggers(
                 f"the close is over {p['entry']:g} standard deviations below its {p['window']}-day mean",
-                f"the close is back within {p['exit']:g} standard deviations of it",
+                f"the close is back within {p['exit']:g} standard deviations of it"
+                if p["exit"]
+                else "the close is back at that mean",
             )
         case "breakout":
             return Triggers(

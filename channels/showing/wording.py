@@ -20,6 +20,7 @@ from moot.protocols.calls.books import shown
 from moot.protocols.kernel.minds import models_in
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
+from moot.protocols.trading import deploy, promotion
 from moot.protocols.trading.book_figures import ENOUGH, too_few
 
 MISSING: Final = "?"
@@ -224,6 +225,10 @@ def _known(names: Mapping[str, str]) -> Way:
     return lambda value, _arg: names.get(value) or words(value) if isinstance(value, str) else plain(value)
 
 
+def _row(means: Mapping[int, str]) -> Way:
+    return lambda value, _arg: f"{plain(value)}: {means[value]}" if value in means else plain(value)  # type: ignore[index]
+
+
 def _unless(value: object, arg: str) -> str:
     said = plain(value)
     return "" if said == arg else said
@@ -257,6 +262,9 @@ WAYS: Final[Mapping[str, Way]] = {
     "ended": _known(ENDS),
     "effect": _known(EFFECTS),
     "unless": _unless,
+    "whole": lambda value, _arg: str(round(value)) if _is_number(value) else plain(value),  # type: ignore[call-overload]
+    "deployment": _row(deploy.MEANS),
+    "promotion": _row(promotion.MEANS),
     "seat": lambda value, _arg: seat_name(plain(value)),
     "verdict": reviews.said,
     "open": reviews.left_open,
@@ -270,7 +278,9 @@ number of items with a noun (and its plural, if not with an s), that a number of
 ratio (left out where it is not), one of two words, an instant to the minute, an identifier in words, an amount of
 money, one in millionths of a dollar, what a budget is for, the seats that are not ok, those of a configuration that
 models fill (left out where none does), a seat, what a review does, what it leaves open, how an escalation or an
-experiment ended and what follows from it, a field that says nothing new where it is the argument, a panel's decision,
+experiment ended and what follows from it, a field that says nothing new where it is the argument, an estimate
+without decimals, what the row of a
+decision table asks for, a panel's decision,
 how much a Phase 1 plans, what a report or a synthesis decides, tags that stand beside a decision."""
 
 

@@ -317,7 +317,7 @@ def principles_from(
 def _statement(pattern: Pattern) -> str:
     archetype, code = (label.replace("_", " ").strip() for label in pattern[:2])
     market = pattern[2].replace("_", " and ")
-    return f"{archetype.capitalize()} strategies fail by {code} while the market is {market}"
+    return f"{archetype.capitalize()} strategies keep failing while the market is {market}: {code}"
 
 
 def _failed_as(record: Lesson) -> tuple[str, str, str] | None:

@@ -106,6 +106,15 @@ TABLE: Final = (
 )
 """R-B1; the first line that matches wins."""
 
+MEANS: Final[Mapping[int, str]] = {
+    1: "the risk is excessive",
+    2: "the reviews disagree, or one is missing",
+    3: "the risk is acceptable, the execution ready",
+    4: "the risk is acceptable, the execution needs an adjustment",
+    5: "the risk is elevated, the execution ready",
+}
+"""What a row asks for, in words."""
+
 
 def row_of(guardian: str, trader: str) -> Row:
     """Return the first line of the table that matches what the two reviews say."""

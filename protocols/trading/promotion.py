@@ -97,6 +97,13 @@ TABLE: Final = (
 )
 """R-B3; the first line that matches wins."""
 
+MEANS: Final[Mapping[int, str]] = {
+    1: "a reviewer rejects",
+    2: "both reviewers approve",
+    3: "neither rejects, not both approve",
+}
+"""What a row asks for, in words."""
+
 
 def row_of(guardian: str, trader: str) -> Row:
     """Return the first line of the table that matches what the two reviews recommend."""

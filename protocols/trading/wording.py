@@ -19,8 +19,8 @@ WORDING: Final[Mapping[str, str]] = {
     "DEPLOY_REVIEW": "reviews {deployment_id}[: risk {risk_assessment}]"
     "[, at most {recommended_position_limit|percent} a position][; concerns: {concerns}]"
     "[: {executability|words}, {suggested_order_type} orders]"
-    "[, liquidity {liquidity_concern|either:a concern,fine}][, slippage about {estimated_slippage_bps} bp]",
-    "DEPLOY_DECISION": "decides on {deployment_id}: {decision|words} (row {row})"
+    "[, liquidity {liquidity_concern|either:a concern,fine}][, slippage about {estimated_slippage_bps|whole} bp]",
+    "DEPLOY_DECISION": "decides on {deployment_id}: {decision|words} (row {row|deployment})"
     "[, at most {parameters.position_limit|percent} a position][, {parameters.order_type} orders][: {feedback}]",
     "DEPLOY_NOTICE": "gives notice ({action|words}): {strategy_id} is in {to} from now on"
     "[, for {validation_period_days|count:day} at least][. {reason}]",
@@ -30,7 +30,8 @@ WORDING: Final[Mapping[str, str]] = {
     "PROMOTION_REVIEW": "reviews {promotion_id}: {recommendation|words}[, risk {risk_trend}]"
     "[, drawdown {max_drawdown_observed|percent}][, correlation {correlation_with_existing}]"
     "[, slippage {avg_slippage_bps} bp][, {fill_rate|percent} filled][; issues: {execution_issues}]",
-    "PROMOTION_DECISION": "decides on {promotion_id}: {decision|words} (row {row})",
+    "PROMOTION_DECISION": "decides on {promotion_id}: {decision|words} (row {row|promotion})"
+    ", {extensions|count:extension} so far",
     "RISK_CHECK": "measures the risk: day {daily_pnl_pct|percent}, exposure {exposure|percent}"
     "[, largest {largest_symbol} {largest_position|percent}], VaR {var95|percent}",
     "RISK_ALERT": "raises {level} {alert_id}: {message} ({metric|words} {current_value}, limit {threshold})"

@@ -14,6 +14,8 @@ from moot.bots.tools.wording import describe
 MOST_QUOTED: Final = 120
 """Characters of a person's words that a bot repeats."""
 
+FACTOR_DAYS: Final = ("momentum_days", "reversal_days", "volatility_days")
+
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -73,8 +75,15 @@ def counted(count: int, noun: str) -> str:
 
 
 def briefly(spec: StrategySpec) -> str:
-    """Name a strategy without its symbols, for a text that is all about it."""
-    return describe(spec).split(" on ", 1)[0]
+    """Name a strategy by its lookbacks alone, such as "momentum 20/60", for a text that is all about it."""
+    if spec.archetype == "multi_factor":
+        return f"multi-factor {'/'.join(str(spec.params[name]) for name in FACTOR_DAYS)}"
+    return describe(spec).split(" on ", 1)[0].split(" (", 1)[0]
+
+
+def unplaced(spec: StrategySpec) -> str:
+    """Describe a strategy but for its symbols, for a text that stands beside them."""
+    return re.sub(r" on .+?(?=, long)", "", describe(spec))
 
 
 def quoted(text: str) -> str:

@@ -181,7 +181,7 @@ def test_r_b1_what_stands_in_one_symbol_is_elevated_with_a_smaller_limit() -> No
     risk, _ = proposed(trend("SIM-GOLF", target_vol=0.06, allow_short=0))
     assert risk.risk_assessment == "elevated"
     assert 0.01 <= risk.recommended_position_limit < 0.05
-    assert "100.0 %" in risk.concerns[0]
+    assert "100 %" in risk.concerns[0]
 
 
 def test_r_b1_what_cannot_be_measured_is_excessive() -> None:

@@ -227,7 +227,7 @@ def test_r_b3_the_operator_proposes_decides_and_moves_a_promotion(says: str) -> 
         assert (moved.to, notice.action) == (
             "candidates",
             "WITHDRAW",
-        ) and "the Trader said reject" in moved.reason
+        ) and "the Trader rejects" in moved.reason
 
 
 # ---------------------------------------------------------------- the day

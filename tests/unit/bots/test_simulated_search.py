@@ -204,7 +204,10 @@ def test_a_smaller_volatility_target_brings_the_tail_down():
 def test_changes_read_as_what_somebody_does():
     old = StrategySpec("momentum", {"fast": 5, "slow": 20, "allow_short": 0, "target_vol": 0.1}, ("A", "B"))
     new = StrategySpec("momentum", {"fast": 8, "slow": 20, "allow_short": 1, "target_vol": 0.1}, ("A", "C"))
-    assert changes(old, new) == "moving fast 5 → 8, going short as well, dropping B, adding C"
+    assert (
+        changes(old, new)
+        == "raising the fast average from 5 to 8, going short as well and trading C instead of B"
+    )
     assert changes(old, StrategySpec("breakout", {}, ("A",))) == "turning to breakout"
 
 

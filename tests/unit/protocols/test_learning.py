@@ -203,7 +203,9 @@ def test_a_new_pattern_creates_a_principle() -> None:
     (pattern,) = find_patterns([lesson(n) for n in range(1, 4)])
     finding = principle_from(pattern)
     assert finding.change == "created"
-    assert finding.statement == "Momentum strategies fail by overfitting while the market is calm and up"
+    assert (
+        finding.statement == "Momentum strategies keep failing while the market is calm and up: overfitting"
+    )
     assert (finding.evidence_count, finding.confidence) == (3, 0.438503)
     assert finding.sources == ("ref_001", "ref_002", "ref_003")
 

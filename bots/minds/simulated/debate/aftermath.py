@@ -107,8 +107,9 @@ def record(turn: Turn) -> Reply:
     code = None if passed or result is None else result.reason.split(":", 1)[0]
     facts = _facts(turn)
     if result is not None:
-        facts |= _test_facts(result) | {"code": spoken(code or "passed")}
-    text = turn.voice.say(PHRASES["success"] if passed else PHRASES["failure"], **facts)
+        facts |= _test_facts(result)
+    said = PHRASES["success"] if passed else PHRASES.get(f"failed_by.{code}", PHRASES["failure"])
+    text = turn.voice.say(said, **facts)
     return Reply(
         CausalRecord(record=_entry(turn, "success" if passed else "failure", code, text, _figures(turn)))
     )
@@ -118,12 +119,12 @@ def reflect(turn: Turn) -> Reply:
     """Write what a rejection taught to memory/reflections."""
     code = rejected_for(turn)
     weighed = weigh(turn)
-    facts = _facts(turn) | {"code": spoken(code), "alpha": two(weighed.alpha), "risk": two(weighed.risk)}
+    facts = _facts(turn) | {"alpha": two(weighed.alpha), "risk": two(weighed.risk), "why": turn.fault}
     if turn.file is not None and code == weighed.worst:
         basis = objection(code, turn.file, turn.voice)
         text = turn.voice.say(PHRASES["lesson_score"], name=spoken(code), basis=basis, **facts)
     else:
-        text = turn.voice.say(PHRASES["lesson_other"], **facts)
+        text = turn.voice.say(PHRASES[f"lesson.{code}"], **facts)
     return Reply(Reflection(record=_entry(turn, "failure", code, text, _figures(turn))))
 
 
@@ -189,7 +190,6 @@ def _facts(turn: Turn) -> dict[str, str]:
         "test": "unknown",
         "trades": "no",
         "drawdown": "unknown",
-        "code": "a missing backtest",
     }
 
 

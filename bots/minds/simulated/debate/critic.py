@@ -7,20 +7,23 @@ from typing import Any, Final, Literal
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate.casefile import CaseFile, Neighbourhood, neighbourhood
-from moot.bots.minds.simulated.debate.criteria import CRITERIA, spoken
-from moot.bots.minds.simulated.debate.points import WEAK, grounds, objection
+from moot.bots.minds.simulated.debate.criteria import CRITERIA, listed, spoken
+from moot.bots.minds.simulated.debate.points import WEAK, grounds, objection, point
 from moot.bots.minds.simulated.debate.rebuttal import flaw_facts, ground_facts
 from moot.bots.minds.simulated.debate.weighing import Stance, excesses, flaws_of, red_lines, relieved, stance
 from moot.bots.minds.simulated.phrases import Phrases, Variants
 from moot.bots.minds.simulated.turn import Answers, Turn
-from moot.bots.minds.simulated.wording import paragraph, sentence, two
-from moot.protocols.research.messages import RiskAssessment, RiskScores, Strategy, ThresholdsAdjusted
+from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
+from moot.protocols.research.messages import RiskAssessment, RiskScores, ThresholdsAdjusted
 from moot.protocols.research.seats import CRITIC
 
 PHRASES: Final = Phrases("debate/critic")
 
 RED: Final[Mapping[str, str]] = {"owned": "correlation_risk", "sensitive": "overfitting"}
 """The criterion by which a red line's condition is told."""
+
+MOVES: Final = 0.05
+"""A score that a change moves by less hardly moves."""
 
 Round = Literal[1, 2, 3, "revision"]
 
@@ -48,7 +51,7 @@ def assess(turn: Turn) -> Reply:
             risk_rating=found.rating,
             confidence=found.confidence,
             scores=RiskScores(**file.scores),
-            conditions=_conditions(turn, found, limits, red),
+            conditions=_conditions(turn, file, found, limits, red),
             fatal_flaws=tuple(
                 sentence(turn.voice.say(PHRASES[f"flaws.{code}"], **flaw_facts(file))) for code in codes
             ),
@@ -58,17 +61,23 @@ def assess(turn: Turn) -> Reply:
 
 
 def _conditions(
-    turn: Turn, found: Stance, limits: Mapping[str, float], red: Collection[str]
+    turn: Turn, file: CaseFile, found: Stance, limits: Mapping[str, float], red: Collection[str]
 ) -> tuple[str, ...]:
     """Say what would make it acceptable; a PASS needs nothing, a REJECT is past conditions."""
     if found.rating != "CONDITIONAL_PASS":
         return ()
+    target = percent(file.spec.params["target_vol"], 0)
     said = []
-    named = [RED[code] for code in red if code in RED]
-    for name in dict.fromkeys((*found.worst[:3], *named)):
-        text = turn.voice.say(PHRASES[f"conditions.{name}"], name=spoken(name), limit=two(limits[name]))
+    for name in _to_mend(found, red):
+        facts = {"score": two(file.scores[name]), "limit": two(limits[name]), "target": target}
+        text = turn.voice.say(PHRASES[f"conditions.{name}"], **facts, **point(name, file).facts)
         said.append(f"{spoken(name)}: {text}")
     return tuple(said)
+
+
+def _to_mend(found: Stance, red: Collection[str]) -> tuple[str, ...]:
+    """Name the criteria that a pass would need conditions on, worst first."""
+    return tuple(dict.fromkeys((*found.worst[:3], *(RED[code] for code in red if code in RED))))
 
 
 def _reasoning(
@@ -82,39 +91,43 @@ def _reasoning(
     red: Collection[str],
 ) -> str:
     voice = turn.voice
-    openings = {
-        "REJECT": PHRASES["first_reject"],
-        "CONDITIONAL_PASS": PHRASES["first_conditional"],
-        "PASS": PHRASES["first_pass"],
-    }
-    said = [voice.say(openings[found.rating])]
-    if number == "revision":
-        better, same = PHRASES["revision_better"], PHRASES["revision_same"]
-        said.append(_compared(turn, file, turn.transcript.first_strategy, better, same))
-    elif turn.transcript.change is not None:
-        better, same = PHRASES["change_better"], PHRASES["change_same"]
-        said.append(_compared(turn, file, turn.transcript.change[0], better, same))
+    said = [_opening(turn, file, found, limits, red)]
+    is_revised, changed = number == "revision", turn.transcript.change
+    old = turn.transcript.first_strategy if is_revised else changed[0] if changed is not None else None
+    before = turn.file_of(old)[0] if old is not None else None
+    if before is not None:
+        said.append(_compared(turn, file, before, is_revised=is_revised))
     if number in (1, "revision") or answers is None:
         said += [_pointed(turn, PHRASES["over"], file, name, limits) for name in found.worst[:3]]
         if number in (2, 3):
             said.append(voice.say(PHRASES["no_rebuttal"]))
     else:
-        said += _answered(turn, file, found, answers)
+        said += _answered(turn, file, found, answers, before)
     if ground is not None:
         firm = PHRASES["ground_firm"] if ground.firmness > 0.0 else PHRASES["ground_soft"]
         said.append(voice.say(firm, **ground_facts(ground)))
-    said += [
-        voice.say(PHRASES[f"red.{code}"], **flaw_facts(file)) for code in red if code in ("thin", "owned")
-    ]
-    if not found.worst:
+    if "owned" in red:
+        said.append(voice.say(PHRASES["red.owned"], **flaw_facts(file)))
+    return paragraph(*said, *_prompted(turn, file, limits))
+
+
+def _opening(
+    turn: Turn, file: CaseFile, found: Stance, limits: Mapping[str, float], red: Collection[str]
+) -> str:
+    """Say first what the rating rests on: a flaw, a red line, the scores that exceed, or the one that comes closest."""
+    facts = flaw_facts(file)
+    if found.rating == "PASS":
         closest = max(CRITERIA, key=lambda name: found.excess[name])
-        said.append(_pointed(turn, PHRASES["highest"], file, closest, limits))
-    said += _prompted(turn, file, limits)
-    if found.confidence > 0.85:
-        said.append(voice.say(PHRASES["sure"]))
-    elif found.confidence < 0.6:
-        said.append(voice.say(PHRASES["unsure"]))
-    return paragraph(*said)
+        return _pointed(turn, PHRASES["opening.pass"], file, closest, limits)
+    if found.rating == "REJECT" and (codes := flaws_of(file)):
+        flaw = turn.voice.say(PHRASES[f"stopped_by.{codes[0]}"], **facts)
+        return turn.voice.say(PHRASES["opening.reject_fatal"], flaw=flaw)
+    if found.rating == "REJECT" and "thin" in red:
+        return turn.voice.say(PHRASES["red.thin"], **facts)
+    names = _to_mend(found, red)
+    kind = "reject" if found.rating == "REJECT" else "conditional"
+    variants = PHRASES[f"opening.{kind}"] if names else PHRASES[f"opening.{kind}_plain"]
+    return turn.voice.say(variants, names=listed(map(spoken, names)), **facts)
 
 
 def _pointed(turn: Turn, variants: Variants, file: CaseFile, name: str, limits: Mapping[str, float]) -> str:
@@ -124,11 +137,14 @@ def _pointed(turn: Turn, variants: Variants, file: CaseFile, name: str, limits: 
         score=two(file.scores[name]),
         limit=two(limits[name]),
         basis=objection(name, file, turn.voice),
+        validation=two(file.validation["sharpe"]),
     )
 
 
-def _answered(turn: Turn, file: CaseFile, found: Stance, answers: Mapping[str, float]) -> list[str]:
-    """Go through the answers: which held, which did not, which points were passed over."""
+def _answered(
+    turn: Turn, file: CaseFile, found: Stance, answers: Mapping[str, float], before: CaseFile | None
+) -> list[str]:
+    """Go through the answers: which held, which did not; then what was passed over, or what a change made worse."""
     said = []
     for name, strength in list(answers.items())[:3]:
         variants, basis = (
@@ -137,19 +153,19 @@ def _answered(turn: Turn, file: CaseFile, found: Stance, answers: Mapping[str, f
         said.append(turn.voice.say(variants, name=spoken(name), basis=basis(name, file, turn.voice)))
     silent = [name for name in found.worst if name not in answers]
     if silent:
-        said.append(turn.voice.say(PHRASES["passed_over"], name=spoken(silent[0])))
+        was, now = before.scores[silent[0]] if before is not None else 1.0, file.scores[silent[0]]
+        variants = PHRASES["pushed"] if was < now - MOVES else PHRASES["passed_over"]
+        said.append(turn.voice.say(variants, name=spoken(silent[0]), before=two(was), score=two(now)))
     return said
 
 
-def _compared(turn: Turn, file: CaseFile, old: Strategy | None, better: Variants, same: Variants) -> str:
+def _compared(turn: Turn, file: CaseFile, before: CaseFile, *, is_revised: bool) -> str:
     """Compare a strategy that was changed with what it was, on the point where they differ most."""
-    before = turn.file_of(old)[0] if old is not None else None
-    if before is None:
-        return ""
     name = max(CRITERIA, key=lambda one: abs(before.scores[one] - file.scores[one]))
     fell = before.scores[name] - file.scores[name]
+    how = "better" if fell > MOVES else "worse" if fell < -MOVES else "same"
     return turn.voice.say(
-        better if fell > 0.05 else same,
+        PHRASES[f"revision.{how}"] if is_revised else PHRASES[f"change.{how}"],
         name=spoken(name),
         before=two(before.scores[name]),
         after=two(file.scores[name]),
@@ -166,9 +182,10 @@ def _prompted(turn: Turn, file: CaseFile, limits: Mapping[str, float]) -> list[s
                 voice.say(
                     PHRASES["principle"],
                     id=principle.principle_id,
-                    statement=principle.statement,
-                    confidence=two(principle.confidence),
+                    archetype=spoken(archetype),
                     name=spoken(principle.failure_code),
+                    score=two(file.scores[principle.failure_code]),
+                    limit=two(limits[principle.failure_code]),
                     evidence=str(principle.evidence_count),
                 )
             )

@@ -8,8 +8,8 @@ from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate.casefile import CaseFile
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, spoken
 from moot.bots.minds.simulated.debate.judgement import Decision, Weighed, decide, is_mendable, weigh
-from moot.bots.minds.simulated.debate.points import objection
-from moot.bots.minds.simulated.debate.weighing import quality
+from moot.bots.minds.simulated.debate.points import WEAK, grounds, objection
+from moot.bots.minds.simulated.debate.weighing import LEAST_SHARPE, quality
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import briefly, paragraph, sentence, two
@@ -27,6 +27,9 @@ PHRASES: Final = Phrases("debate/evolver")
 
 MATTERS: Final = 0.05
 """A score that falls by so much in a debate is worth a word in the verdict."""
+
+CLOSE: Final = 0.1
+"""Arguments that lie no further apart are called close."""
 
 
 def judge(turn: Turn) -> Reply:
@@ -85,43 +88,74 @@ def _verdict(turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str,
 
 
 def _reasoning(turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str, ...]) -> str:
-    """Say what decided it first, then what the exchange changed, then how the arguments stand."""
+    """Say what decided it first, then what the exchange changed."""
     voice, file = turn.voice, turn.file
-    facts = {"confidence": two(weighed.confidence), "why": turn.fault or turn.view.refused}
-    said = [voice.say(PHRASES[f"reasons.{code}"], **facts) for code in codes]
     facts = {
+        "confidence": two(weighed.confidence),
+        "why": turn.fault or turn.view.refused,
         "what": briefly(file.spec) if file is not None else "it",
-        "name": spoken(weighed.worst or "overfitting"),
+        "name": spoken(weighed.worst),
+        "basis": objection(weighed.worst, file, voice) if file is not None and weighed.worst else "",
         "train": two(file.train["sharpe"]) if file is not None else "unknown",
         "validation": two(file.validation["sharpe"]) if file is not None else "unknown",
+        "alpha": two(weighed.alpha),
+        "risk": two(weighed.risk),
     }
+    # What a tie comes to, a revision says by itself.
+    said = [
+        voice.say(PHRASES[f"reasons.{_reason(code, file)}"], **facts)
+        for code in codes
+        if (decision, code) != ("REVISE", "tie")
+    ]
     assessment = turn.transcript.assessment
+    if decision == "APPROVE" and assessment is not None and assessment.risk_rating == "REJECT":
+        said.append(voice.say(PHRASES["overrule"], **facts))
+    if decision != "REJECT" or not codes:
+        said.append(voice.say(PHRASES[f"decided.{_deciding(turn, weighed, decision)}"], **facts))
+    elif facts["basis"] and "conceded" not in codes:
+        said.append(facts["basis"])
+    return paragraph(*said, *_exchanged(turn, weighed, decision), *_notes(turn))
+
+
+def _reason(code: str, file: CaseFile | None) -> str:
+    """Name the sentence on a code: who gives up what earns something is told so."""
+    earns = file is not None and file.validation["sharpe"] >= LEAST_SHARPE
+    return "conceded_early" if code == "conceded" and earns else code
+
+
+def _deciding(turn: Turn, weighed: Weighed, decision: Decision) -> str:
+    """Name the sentence that a decision is told by: by a score, by how close it was, or by what is too little."""
+    is_close = abs(weighed.margin) < CLOSE
+    if decision == "REVISE":
+        if not weighed.worst:
+            return "revise_plain"
+        return "revise_offer" if is_mendable(turn) else "revise"
     if decision == "APPROVE":
-        if assessment is not None and assessment.risk_rating == "REJECT":
-            said.append(voice.say(PHRASES["overrule"]))
-        said.append(voice.say(PHRASES["approve"], **facts))
-    elif decision == "REVISE":
-        said.append(voice.say(PHRASES["revise_offer"] if is_mendable(turn) else PHRASES["revise"], **facts))
-    elif not codes:
-        said.append(voice.say(PHRASES["reject"] if weighed.worst else PHRASES["reject_plain"], **facts))
-    if file is not None and weighed.worst and decision != "APPROVE":
-        said.append(objection(weighed.worst, file, voice))
-    said += _exchanged(turn, decision)
-    said.append(voice.say(PHRASES["scales"], alpha=two(weighed.alpha), risk=two(weighed.risk)))
-    return paragraph(*said, *_notes(turn))
+        return "approve_close" if is_close else "approve_against" if weighed.worst else "approve"
+    if not weighed.worst:
+        return "reject_plain"
+    return "reject_close" if is_close else "reject"
 
 
-def _exchanged(turn: Turn, decision: Decision) -> list[str]:
-    """Say what the exchange did to the Critic's scores: the one that moved most, or that none did."""
+def _exchanged(turn: Turn, weighed: Weighed, decision: Decision) -> list[str]:
+    """Say what the exchange did: the score that moved most, or else the answer that decided how things stand."""
+    file = turn.file
     assessments = [one.scores.model_dump() for one in turn.transcript.all(RiskAssessment)]
-    if len(assessments) < 2:
+    if len(assessments) < 2 or file is None:
         return []
     first, last = assessments[0], assessments[-1]
     name = max(CRITERIA, key=lambda one: first[one] - last[one])
-    if first[name] - last[name] < MATTERS:
-        return [turn.voice.say(PHRASES["unmoved"])] if first == last else []
-    variants = PHRASES["moved"] if decision == "APPROVE" else PHRASES["moved_in_vain"]
-    return [turn.voice.say(variants, name=spoken(name), before=two(first[name]), after=two(last[name]))]
+    if first[name] - last[name] >= MATTERS:
+        variants = PHRASES["moved"] if decision == "APPROVE" else PHRASES["moved_in_vain"]
+        return [turn.voice.say(variants, name=spoken(name), before=two(first[name]), after=two(last[name]))]
+    answers = weighed.answers
+    if first != last or not answers:
+        return []
+    pick = max if decision == "APPROVE" else min
+    name = pick(answers, key=lambda one: (answers[one], one))
+    variants = PHRASES["held"] if answers[name] >= WEAK else PHRASES["failed"]
+    facts = {"name": spoken(name), "score": two(last[name]), "grounds": grounds(name, file, turn.voice)}
+    return [turn.voice.say(variants, **facts)]
 
 
 def _notes(turn: Turn) -> list[str]:

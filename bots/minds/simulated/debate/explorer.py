@@ -16,13 +16,15 @@ from moot.bots.minds.simulated.debate.lessons import (
     record_of,
     room_for,
 )
+from moot.bots.minds.simulated.debate.points import days
 from moot.bots.minds.simulated.debate.repair import changes
 from moot.bots.minds.simulated.debate.search import Candidate, Plan, candidates
 from moot.bots.minds.simulated.debate.specs import part_of, spec_of
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
-from moot.bots.minds.simulated.wording import paragraph, percent, quoted, sentence, two
+from moot.bots.minds.simulated.wording import briefly, paragraph, percent, quoted, sentence, two, unplaced
 from moot.bots.tools.backtest import backtest
+from moot.bots.tools.risk import assess
 from moot.bots.tools.splits import splits
 from moot.bots.tools.strategies import ARCHETYPES, StrategySpec
 from moot.bots.tools.wording import describe, triggers
@@ -34,6 +36,8 @@ PHRASES: Final = Phrases("debate/explorer")
 RESEARCH = "#a-research"
 FOLLOWS, LEAVES = 1.6, 0.25
 """Factors on the weight of an archetype that the standing direction asks for, or warns of."""
+
+FACTOR_WEIGHTS = ("momentum_weight", "reversal_weight", "volatility_weight")
 
 LOOKED_UP = 6
 """So many records at most are named as sources."""
@@ -139,9 +143,9 @@ def _again(turn: Turn) -> Trial | None:
 def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
     best, voice = found[0], turn.voice
     spec = best.spec
-    facts = _facts(best)
+    # The strategy beside it names the symbols.
+    facts = _facts(best) | {"how": unplaced(spec)}
     again = plan.again
-    tried = voice.say(PHRASES["best_of"], count=str(len(found)))
     if again is not None and again.spec is not None:
         record = again.record
         name = record.hypothesis_id or record.record_id
@@ -149,7 +153,7 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
         origin = voice.say(
             PHRASES["retry"],
             hypothesis=name,
-            code=spoken(record.failure_code or "the verdict"),
+            code=spoken(record.failure_code) if record.failure_code else "the verdict",
             alpha=two(record.metrics["alpha"]),
             risk=two(record.metrics["risk"]),
             changes=changes(again.spec, spec),
@@ -174,7 +178,7 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
         lineage_id=(again.record.lineage_id or "") if again is not None else "",
         statement=sentence(statement),
         rationale=paragraph(
-            voice.say(PHRASES[f"why.{spec.archetype}"]), origin, tried, *_reasons(turn, plan, best)
+            _why(turn, best), origin, _second(turn, found), *_about(turn, best), *_noted(turn)
         ),
         strategy=part_of(spec),
         expected_traits=_traits(turn, best),
@@ -212,44 +216,86 @@ def _facts(one: Candidate) -> dict[str, str]:
     }
 
 
-def _reasons(turn: Turn, plan: Plan, best: Candidate) -> list[str]:
-    """Say what steered the search."""
+def _why(turn: Turn, best: Candidate) -> str:
+    """Say why it should earn anything, by what its trades in train show."""
+    spec, train, p = best.spec, best.train, best.spec.params
+    facts = {
+        "wins": percent(train["win_rate"], 0),
+        "trades": str(train["total_trades"]),
+        "factor": f"{train['profit_factor']:.1f}",
+        "held": days(backtest(spec, turn.universe, splits(turn.universe).train).holding_days),
+        "weights": "/".join(f"{p[name]:g}" for name in FACTOR_WEIGHTS if name in p),
+        **{name: f"{p[name]:g}" for name in ("fast", "slow", "entry", "channel") if name in p},
+    }
+    how = "often" if train["win_rate"] >= 0.5 else "seldom"
+    return turn.voice.say(PHRASES[f"why.{spec.archetype}.{how}"], **facts)
+
+
+def _second(turn: Turn, found: list[Candidate]) -> str:
+    """Say which candidate came second, and why it did not come first."""
+    if len(found) < 2:
+        return turn.voice.say(PHRASES["alone"])
+    best, runner = found[:2]
+    train = runner.train
+    why = "weaker"
+    if train["sharpe"] > best.train["sharpe"]:
+        is_rare = train["total_trades"] < turn.temper.full_trades
+        why = "owned" if runner.is_owned else "rare" if is_rare else "watched"
+    return turn.voice.say(
+        PHRASES[f"second.{why}"],
+        runner=briefly(runner.spec),
+        sharpe=two(train["sharpe"]),
+        trades=str(train["total_trades"]),
+        count=str(len(found)),
+        others=str(len(found) - 1),
+    )
+
+
+def _steered(turn: Turn, plan: Plan, best: Candidate) -> list[str]:
+    """Say what steered the search: the direction given, principles, what the desk saw."""
+    if plan.again is not None:
+        return []
     voice, said = turn.voice, []
-    direction = _direction(turn)
-    if direction and plan.again is None:
-        said.append(voice.say(PHRASES["direction"], quote=quoted(direction)))
-    shunned = [name for name in _shunned(turn) if plan.weights.get(name) == 0.0]
-    if shunned and plan.again is None:
+    archetype = spoken(best.spec.archetype)
+    if direction := _direction(turn):
+        asks = best.spec.archetype in archetypes_in(direction) and not speaks_against(direction)
+        facts = {"quote": quoted(direction), "archetype": archetype, "sharpe": two(best.train["sharpe"])}
+        kind = "met" if asks else "free" if not archetypes_in(direction) else "otherwise"
+        said.append(voice.say(PHRASES[f"direction.{kind}"], **facts))
+    if shunned := [name for name in _shunned(turn) if plan.weights.get(name) == 0.0]:
         sources = dict.fromkeys(key for name in shunned for key in turn.said_against(name)[2])
-        said.append(
-            voice.say(
-                PHRASES["shunned"],
-                archetypes=listed(map(spoken, shunned)),
-                regime=spoken(turn.regime),
-                sources=listed(sources),
-            )
-        )
-    if codes := _learnt(turn, best.spec.archetype):
-        archetype = spoken(best.spec.archetype)
-        said.append(voice.say(PHRASES["learnt"], archetype=archetype, codes=listed(map(spoken, codes))))
-    if plan.again is None:
-        said += _from_the_desk(turn, best)
-    for note in turn.notes:
-        is_used = note.archetypes or note.symbols or note.criteria
-        said.append(voice.say(PHRASES["note"] if is_used else PHRASES["note_read"], **note.facts))
-    return said
-
-
-def _from_the_desk(turn: Turn, best: Candidate) -> list[str]:
-    """Say what live results had to do with the search."""
-    voice, live, said = turn.voice, turn.live, []
+        facts = {"archetypes": listed(map(spoken, shunned)), "regime": spoken(turn.regime)}
+        said.append(voice.say(PHRASES["shunned"], sources=listed(sources), **facts))
+    live = turn.live
     fallen = {**live.setbacks, **live.sinking}
     if names := named(fallen):
         archetypes = listed(spoken(name) for name in dict.fromkeys(fallen[one] for one in names))
         said.append(voice.say(PHRASES["desk_against"], strategies=listed(names), archetypes=archetypes))
-    if best.parent in live.thriving:
+    return said
+
+
+def _about(turn: Turn, best: Candidate) -> list[str]:
+    """Say what experience has to do with what is proposed: how its kind failed before, how its parent does."""
+    voice, said = turn.voice, []
+    archetype = best.spec.archetype
+    if codes := _learnt(turn, archetype):
+        score = assess(best.spec, turn.universe).scores[codes[0]]
+        facts = {"archetype": spoken(archetype), "code": spoken(codes[0]), "score": two(score)}
+        said.append(voice.say(PHRASES["learnt"], sources=listed(turn.said_against(archetype)[2]), **facts))
+    if best.parent in turn.live.thriving:
         said.append(voice.say(PHRASES["desk_for"], strategy=best.parent))
     return said
+
+
+def _noted(turn: Turn) -> list[str]:
+    """Acknowledge what people said."""
+    return [
+        turn.voice.say(
+            PHRASES["note"] if note.archetypes or note.symbols or note.criteria else PHRASES["note_read"],
+            **note.facts,
+        )
+        for note in turn.notes
+    ]
 
 
 def _sources(turn: Turn, plan: Plan) -> tuple[str, ...]:
@@ -272,9 +318,11 @@ def _note(turn: Turn, plan: Plan, found: list[Candidate]) -> ResearchNote:
             count=str(len(found)),
             regime=spoken(turn.regime),
             archetype=spoken(best.spec.archetype),
+            sharpe=two(best.train["sharpe"]),
+            trades=str(best.train["total_trades"]),
         ),
         findings=tuple(sentence(voice.say(PHRASES["looked"], **_facts(one))) for one in found[:3])
-        + tuple(sentence(one) for one in _reasons(turn, plan, best)),
+        + tuple(map(sentence, (*_steered(turn, plan, best), *_noted(turn)))),
         sources=_sources(turn, plan),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, Literal
 
 from moot.bots.minds.mind import Reply
@@ -15,6 +14,7 @@ from moot.bots.minds.simulated.debate.weighing import excesses, flaws_of
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
+from moot.bots.tools.risk import RiskReport
 from moot.bots.tools.wording import describe
 from moot.protocols.research.messages import (
     Addressed,
@@ -179,6 +179,7 @@ def _change(turn: Turn, file: CaseFile, issues: tuple[str, ...]) -> tuple[Strate
         name=spoken(name),
         before=two(before),
         after=two(after),
+        validation=two(found.report.validation_metrics["sharpe"]),
     )
     return part_of(found.spec), (sentence(text),)
 
@@ -208,21 +209,25 @@ def revise(turn: Turn) -> Reply:
     return Reply(
         RevisedHypothesis(
             statement=sentence(voice.say(PHRASES["revised"], how=describe(found.spec), **facts)),
-            rationale=paragraph(voice.say(PHRASES[f"why.{found.spec.archetype}"]), why, *notes),
+            rationale=paragraph(why, *notes),
             strategy=part_of(found.spec),
-            addressed=tuple(_addressed(turn, issue, changed, file.scores, new.scores) for issue in issues),
+            addressed=tuple(_addressed(turn, issue, changed, file.report, new) for issue in issues),
         )
     )
 
 
-def _addressed(
-    turn: Turn, issue: str, changed: str, old: Mapping[str, float], new: Mapping[str, float]
-) -> Addressed:
+def _addressed(turn: Turn, issue: str, changed: str, old: RiskReport, new: RiskReport) -> Addressed:
     """Say honestly what became of one issue."""
     names = mentioned(issue)[:1]
     if not names:
-        return Addressed(issue=issue, change=sentence(turn.voice.say(PHRASES["general"], changes=changed)))
-    before, after = old[names[0]], new[names[0]]
+        facts = {
+            "was": two(old.validation_metrics["sharpe"]),
+            "validation": two(new.validation_metrics["sharpe"]),
+        }
+        return Addressed(
+            issue=issue, change=sentence(turn.voice.say(PHRASES["general"], changes=changed, **facts))
+        )
+    before, after = old.scores[names[0]], new.scores[names[0]]
     text = turn.voice.say(
         PHRASES["addressed"] if after < before - 0.02 else PHRASES["not_addressed"],
         changes=changed,

@@ -12,6 +12,7 @@ from moot.bots.minds.simulated.debate.casefile import CaseFile, Pool, measure
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, listed
 from moot.bots.minds.simulated.debate.lessons import is_legal
 from moot.bots.minds.simulated.temper import Temper
+from moot.bots.minds.simulated.wording import percent
 from moot.bots.tools.backtest import backtest
 from moot.bots.tools.risk import RiskReport
 from moot.bots.tools.splits import splits
@@ -25,6 +26,26 @@ SLOWER: Final = frozenset(
     {"fast", "slow", "window", "channel", "exit_channel", "momentum_days", "reversal_days", "volatility_days"}
 )
 """Lookbacks: longer ones trade less and move later."""
+
+
+PARAM_NAMES: Final[Mapping[str, str]] = {
+    "fast": "the fast average",
+    "slow": "the slow average",
+    "window": "the window",
+    "entry": "the entry",
+    "exit": "the exit",
+    "channel": "the channel",
+    "exit_channel": "the exit channel",
+    "momentum_days": "the momentum window",
+    "reversal_days": "the reversal window",
+    "volatility_days": "the volatility window",
+    "momentum_weight": "the weight of momentum",
+    "reversal_weight": "the weight of reversal",
+    "volatility_weight": "the weight of calm",
+    "threshold": "the threshold",
+    "target_vol": "the volatility target",
+}
+"""Parameters as a sentence names them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,22 +121,29 @@ def repair(
 
 
 def changes(old: StrategySpec, new: StrategySpec) -> str:
-    """Name what differs between two strategies, such as "moving fast 12 → 20 and dropping SP500"."""
+    """Name what differs between two strategies, such as "raising the fast average from 12 to 20 and dropping SP500"."""
     if old.archetype != new.archetype:
         return f"turning to {new.archetype.replace('_', ' ')}"
-    moved = [
-        f"{name.replace('_', ' ')} {old.params.get(name, 0):g} → {value:g}"
+    parts = [
+        f"{'raising' if value > was else 'lowering'} {PARAM_NAMES[name]} "
+        f"from {_shown(name, was)} to {_shown(name, value)}"
         for name, value in new.params.items()
-        if value != old.params.get(name) and name != "allow_short"
+        if name in PARAM_NAMES and value != (was := old.params.get(name, 0))
     ]
-    parts = [f"moving {listed(moved)}"] if moved else []
     if new.params.get("allow_short") != old.params.get("allow_short"):
         parts.append("going short as well" if new.params.get("allow_short") else "staying long")
     gone = [symbol for symbol in old.symbols if symbol not in new.symbols]
     come = [symbol for symbol in new.symbols if symbol not in old.symbols]
-    parts += [f"dropping {listed(gone)}"] if gone else []
-    parts += [f"adding {listed(come)}"] if come else []
-    return ", ".join(parts) or "trading its symbols in another order"
+    if gone and come:
+        parts.append(f"trading {listed(come)} instead of {listed(gone)}")
+    else:
+        parts += [f"dropping {listed(gone)}"] if gone else []
+        parts += [f"adding {listed(come)}"] if come else []
+    return listed(parts) or "changing nothing but the order of its symbols"
+
+
+def _shown(name: str, value: Number) -> str:
+    return percent(value, 0) if name == "target_vol" else f"{value:g}"
 
 
 Aim = Callable[[StrategySpec, Sequence[str], np.random.Generator], list[StrategySpec]]

@@ -91,13 +91,26 @@ def priority(turn: Turn) -> str:
     if turn.view.brief["strategies_approved"] == 0 and recent:
         return turn.voice.say(PHRASES["priority_dry"], failed=worst_archetypes(recent))
     best = best_archetype(recent)
-    code = commonest(recent)
     if best is None:
-        return turn.voice.say(PHRASES["priority_open"], code=code)
+        return pointed(turn.voice.say(PHRASES["priority_open"]), watch(turn, recent))
     name, passed, tried = best
-    return turn.voice.say(
-        PHRASES["priority_best"], best=spoken(name), passed=str(passed), tried=str(tried), code=code
-    )
+    said = turn.voice.say(PHRASES["priority_best"], best=spoken(name), passed=str(passed), tried=str(tried))
+    return pointed(said, watch(turn, recent))
+
+
+def pointed(*parts: str) -> str:
+    """Join the parts of a direction, the empty ones left out."""
+    return "; ".join(filter(None, parts))
+
+
+def watch(turn: Turn, found: Sequence[Trial]) -> str:
+    """Say what the commonest kind of failure asks of the next search, "" when few failed alike or it asks nothing."""
+    codes = [trial.record.failure_code or "" for trial in found if trial.record.kind == "failure"]
+    counts = Counter(codes)
+    for code, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
+        if count >= ENOUGH and (said := PHRASES.get(f"watch.{code}")):
+            return turn.voice.say(said, count=str(count), failed=str(len(codes)))
+    return ""
 
 
 def within(found: Sequence[Trial], now: datetime, span: timedelta) -> tuple[Trial, ...]:
@@ -126,12 +139,6 @@ def best_archetype(found: Sequence[Trial]) -> tuple[str, int, int] | None:
     passes = +Counter({name: n for name, n in passes.items() if tries[name] >= ENOUGH})
     ranked = sorted(passes, key=lambda name: (-passes[name] / tries[name], -passes[name], name))
     return (ranked[0], passes[ranked[0]], tries[ranked[0]]) if ranked and passes[ranked[0]] else None
-
-
-def commonest(found: Sequence[Trial]) -> str:
-    """Name the commonest reason to fail, in words."""
-    counts = Counter(t.record.failure_code for t in found if t.record.failure_code)
-    return spoken(min(counts, key=lambda name: (-counts[name], name))) if counts else "overfitting"
 
 
 ANSWERS: Final[Answers] = {

@@ -59,12 +59,14 @@ class Candidate:
         train: Its figures over the first split.
         parent: Id of the approved strategy that it was bred from, "" for none.
         looks: How good it looks; train decides.
+        is_owned: Whether it is closer to what is approved than is tolerated.
     """
 
     spec: StrategySpec
     train: Metrics
     parent: str
     looks: float
+    is_owned: bool = False
 
 
 def candidates(
@@ -113,7 +115,7 @@ def _seen(
     alike = likeness(spec, universe, pool)[0]
     cost = max(alike - plan.limits.get("correlation_risk", 1.0), 0.0)
     refused = FORBIDDING if alike > OWNED else 0.0
-    return Candidate(spec, train, parent, round(shown - DEAR * cost - refused, 9))
+    return Candidate(spec, train, parent, round(shown - DEAR * cost - refused, 9), cost > 0.0)
 
 
 def _looked_into(one: Candidate, plan: Plan, universe: Universe) -> Candidate:

@@ -12,7 +12,8 @@ from moot.bots.minds.simulated.debate.lessons import Trial
 from moot.bots.minds.simulated.debate.reports import (
     ENOUGH,
     best_archetype,
-    commonest,
+    pointed,
+    watch,
     within,
     worst_archetypes,
 )
@@ -117,17 +118,15 @@ def direction(turn: Turn) -> str:
     """Give next week's direction from this week's records."""
     brief, week = turn.view.brief, within(turn.trials, turn.now, timedelta(days=7))
     approved, cycles = brief["strategies_approved"], brief["total_cycles"]
-    code = commonest(week)
     if week and 8 * approved < cycles:
         facts = {"approved": str(approved), "cycles": str(cycles), "failed": worst_archetypes(week)}
         return turn.voice.say(PHRASES["week_dry"], **facts)
     best = best_archetype(week)
     if best is None:
-        return turn.voice.say(PHRASES["week_open"], code=code)
+        return pointed(turn.voice.say(PHRASES["week_open"], cycles=str(cycles)), watch(turn, week))
     name, passed, tried = best
-    return turn.voice.say(
-        PHRASES["week_best"], best=spoken(name), passed=str(passed), tried=str(tried), code=code
-    )
+    said = turn.voice.say(PHRASES["week_best"], best=spoken(name), passed=str(passed), tried=str(tried))
+    return pointed(said, watch(turn, week))
 
 
 ANSWERS: Final[Answers] = {

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from moot.bots.desk.risk import mean_correlation, profile, var95
 from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated.debate.criteria import spoken
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, known, spec_of, subject
 from moot.bots.minds.simulated.desk.operator import metric_path
 from moot.bots.minds.simulated.phrases import Phrases
@@ -235,9 +236,12 @@ def review_deployment(turn: Turn) -> Reply:
         sentence(
             voice.say(
                 PHRASES[f"concerns.{name}"],
-                value=two(figures[name]) if name == "correlation" else percent(figures[name]),
+                value=two(figures[name])
+                if name == "correlation"
+                else percent(figures[name], DIGITS.get(name, 1)),
                 limit=_line(name, level),
                 other=other,
+                archetype=spoken(spec.archetype),
             )
         )
         for name, level in levels.items()
@@ -313,6 +317,10 @@ def _traded(shown: Mapping[str, Any], but: str, symbols: Sequence[str]) -> dict[
     }
 
 
+DIGITS: Final[Mapping[str, int]] = {"sameness": 0, "concentration": 0, "exposure": 0}
+"""Decimals of a share in per cent, where they are fewer than usual."""
+
+
 def _score(name: str, value: float) -> int:
     line = LINES[name]
     return (value >= line.elevated) + (value >= line.excessive)
@@ -320,7 +328,7 @@ def _score(name: str, value: float) -> int:
 
 def _line(name: str, level: int) -> str:
     line = LINES[name][level - 1]
-    return two(line) if name == "correlation" else percent(line)
+    return two(line) if name == "correlation" else percent(line, DIGITS.get(name, 1))
 
 
 def _recommended(figures: Mapping[str, float]) -> float:

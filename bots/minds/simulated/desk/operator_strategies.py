@@ -34,6 +34,7 @@ from moot.protocols.trading.messages import (
     PromotionProposal,
     RecallRequest,
 )
+from moot.protocols.trading.promotion import MISSING, row_of
 from moot.protocols.trading.seats import OPERATOR
 from moot.protocols.trading.standing import PAPER_DAYS
 
@@ -41,6 +42,20 @@ PHRASES: Final = Phrases("desk/operator")
 
 RISK_PARAMS: Final = ("target_vol", "allow_short")
 """Parameters that bound a strategy's risk; a candidate without one is not taken over."""
+
+FORMS: Final = ("guardian", "trader")
+"""Who reviews, in the order of the table."""
+RECOMMENDS: Final[Mapping[str, str]] = {
+    "approve": "approves",
+    "reject": "rejects",
+    "extend_validation": "wants more days on paper",
+    MISSING: "said nothing",
+}
+EXECUTABLE: Final[Mapping[str, str]] = {
+    "ready": "execution ready at about {bps} bp",
+    "needs_adjustment": "execution that costs too much of its return at about {bps} bp",
+}
+"""Reviews in words."""
 
 SESSIONS_A_YEAR: Final = 252
 WITHDRAWS_AT: Final = 0.05
@@ -83,7 +98,8 @@ def validated(turn: Turn) -> tuple[bool, str]:
     if missing := [name for name in RISK_PARAMS if name not in spec.params]:
         faults.append(voice.say(PHRASES["invalid.risk"], names=listed(missing)))
     else:
-        said.append(voice.say(PHRASES["risk_set"]))
+        sides = "long and short" if spec.params["allow_short"] else "long only"
+        said.append(voice.say(PHRASES["risk_set"], target=percent(spec.params["target_vol"], 0), sides=sides))
     try:
         found = backtest(spec, turn.universe, splits(turn.universe).validation).metrics
         trades = counted(found["total_trades"], "trade")
@@ -94,7 +110,8 @@ def validated(turn: Turn) -> tuple[bool, str]:
     if tested is None:
         faults.append(voice.say(PHRASES["invalid.untested"]))
     elif passes(tested):
-        said.append(voice.say(PHRASES["passed"], sharpe=two(tested.sharpe)))
+        trades = counted(tested.total_trades, "trade")
+        said.append(voice.say(PHRASES["passed"], sharpe=two(tested.sharpe), trades=trades))
     else:
         why = (
             f"Sharpe {two(tested.sharpe)}, drawdown {percent(tested.max_drawdown)}, "
@@ -116,13 +133,12 @@ def _why(turn: Turn, to: Stage) -> str:
     if "feedback" in brief:
         return sentence(voice.say(PHRASES["returned.deployment"], why=_clause(brief["feedback"])))
     if "criteria" in brief:
-        if to != "production":
-            return sentence(voice.say(PHRASES["returned.rejected"], why=_recommended(brief)))
-        paper = brief["proposal"]["paper_trading_metrics"]
-        sharpe = two(paper["sharpe"]) if "sharpe" in paper else voice.say(PHRASES["shortage"])
-        days = counted(brief["proposal"]["days"], "day")
-        drawdown = percent(abs(paper.get("max_drawdown", 0.0)))
-        return sentence(voice.say(PHRASES["returned.promoted"], days=days, sharpe=sharpe, drawdown=drawdown))
+        facts = {"paper": _paper(brief), "days": counted(brief["proposal"]["days"], "day")}
+        if to == "production":
+            return sentence(voice.say(PHRASES["returned.promoted"], **facts))
+        return sentence(
+            voice.say(PHRASES["returned.rejected"], why=_recommended(brief), row=_row(brief), **facts)
+        )
     if answer := brief.get("answer"):
         why = answer.get("reason") or " ".join(answer.get("counter_evidence", ()))
         return sentence(voice.say(PHRASES["returned.recall"], why=_clause(why)))
@@ -138,13 +154,34 @@ def _why(turn: Turn, to: Stage) -> str:
     )
 
 
+def _paper(brief: Mapping[str, Any]) -> str:
+    """Write what a strategy did on paper beside what the criteria of a promotion ask for."""
+    paper, asked = brief["proposal"]["paper_trading_metrics"], brief["criteria"]
+    fallen, most = abs(float(paper.get("max_drawdown", 0.0))), abs(float(asked["drawdown_above"]))
+    said = [f"a drawdown of {percent(fallen)} where {percent(most, 0)} is the limit"]
+    if "sharpe" in paper:
+        sessions = counted(int(paper.get("n", 0)), "session")
+        wanted = f"more than {two(asked['sharpe_above'])} is asked for"
+        said.insert(0, f"Sharpe {two(paper['sharpe'])} over {sessions} where {wanted}")
+    return listed([counted(int(paper.get("trades", 0)), "trade"), *said])
+
+
+def _row(brief: Mapping[str, Any]) -> str:
+    """Name the row of the table of promotions that the reviews match."""
+    said = (
+        review["recommendation"] if (review := brief.get(form)) is not None else MISSING for form in FORMS
+    )
+    return str(row_of(*said).n)
+
+
 def _recommended(brief: Mapping[str, Any]) -> str:
     """Say what both reviewers of a promotion recommended, and the panel when there was one."""
     said = []
-    for form in ("guardian", "trader"):
+    for form in FORMS:
         review = brief.get(form)
-        word = review["recommendation"].replace("_", " ") if review is not None else "nothing"
-        said.append(f"the {form.capitalize()} said {word}")
+        said.append(
+            f"the {form.capitalize()} {RECOMMENDS[review['recommendation'] if review is not None else MISSING]}"
+        )
     if "panel" in brief:
         verdict = brief["panel"]["decision"].rpartition("=")[2].replace("_", " ")
         said.append(f"the panel decided {verdict or 'nothing'}")
@@ -154,6 +191,12 @@ def _recommended(brief: Mapping[str, Any]) -> str:
 def _clause(text: str) -> str:
     """Take the mark off the end of a sentence, for it to stand within another."""
     return text.strip().rstrip(".") or "no reason was given"
+
+
+def _within(text: str) -> str:
+    """Make a clause of a sentence that begins with a word, for it to stand behind others."""
+    clause = _clause(text)
+    return clause[:1].lower() + clause[1:]
 
 
 # ---------------------------------------------------------------- deployment and promotion
@@ -205,13 +248,17 @@ def decide_deployment(turn: Turn) -> Reply:
     how = [f"at most {percent(limit)} a position"] if limit is not None else []
     how += [f"{kind} orders"] if kind is not None else []
     guardian, trader = brief.get("guardian"), brief.get("trader")
-    concerns = "; ".join(map(_clause, guardian["concerns"])) if guardian is not None else ""
+    concerns = "; ".join(map(_within, guardian["concerns"])) if guardian is not None else ""
     facts = {
+        "what": subject(turn),
         "how": listed(how),
         "why": concerns or "no concern was named",
+        "because": concerns or _executable(trader),
         "guardian": f"risk {guardian['risk_assessment']}" if guardian is not None else "no word on the risk",
         "trader": _executable(trader),
     }
+    if concerns and guardian is not None:
+        facts["guardian"] += f", for {concerns}"
     text = turn.voice.say(PHRASES[f"rows.{brief['decision']}"], **facts)
     return Reply(filled_in(DeployDecision, turn, feedback=sentence(text)))
 
@@ -219,19 +266,24 @@ def decide_deployment(turn: Turn) -> Reply:
 def _executable(review: Mapping[str, Any] | None) -> str:
     if review is None:
         return "no word on its execution"
-    said = str(review["executability"]).replace("_", " ")
+    said = EXECUTABLE[review["executability"]].format(bps=f"{review['estimated_slippage_bps'] or 0.0:.0f}")
     return f"{said}, with a concern about liquidity" if review["liquidity_concern"] else said
 
 
 def notify(turn: Turn) -> Reply:
     """Give notice that a strategy is staged, promoted or withdrawn (R-B12)."""
-    action = turn.view.brief["action"]
+    brief = turn.view.brief
+    action, tested = brief["action"], known(turn).get("backtest", {})
+    facts = {
+        "sharpe": two(tested["sharpe"]) if "sharpe" in tested else "an unknown height",
+        "paper": _paper(brief) if action == "PROMOTE" else "",
+    }
     body = filled_in(
         DeployNotice,
         turn,
-        from_=turn.view.brief.get("from_", "staging"),
+        from_=brief.get("from_", "staging"),
         validation_period_days=PAPER_DAYS if action == "STAGE" else None,
-        reason=sentence(turn.voice.say(PHRASES[f"notices.{action}"])),
+        reason=sentence(turn.voice.say(PHRASES[f"notices.{action}"], **facts)),
     )
     return Reply(body)
 

@@ -13,7 +13,7 @@ from moot.bots.minds.mind import Aside, Reply
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, spec_of
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
-from moot.bots.minds.simulated.wording import briefly, percent, sentence
+from moot.bots.minds.simulated.wording import briefly, counted, percent, sentence
 from moot.bots.tools.strategies import StrategySpec
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
@@ -335,10 +335,10 @@ def _signal(
     said = turn.voice.say(
         PHRASES[f"wants.{code}"],
         what=what,
-        target=percent(wish, 0),
+        target="its whole limit" if abs(wish) >= 1.0 else f"{percent(abs(wish), 0)} of its limit",
         symbol=symbol,
-        held=str(held),
-        side="long" if delta > 0 else "short",
+        held=counted(abs(held), "share"),
+        side="long" if wish > 0 else "short",
         strategy=strategy_id,
     )
     order_type = _order_type(shown, strategy_id)
