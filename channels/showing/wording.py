@@ -104,7 +104,8 @@ def joined(items: Iterable[str], between: str = "; ", most: int = MOST_ITEMS) ->
     """Join the first items and count the rest."""
     texts = [item for item in items if item]
     rest = len(texts) - most
-    return between.join(texts[:most]) + (f"{between}and {rest} more" if rest > 0 else "")
+    said = [*texts[:most], *([f"and {rest} more"] if rest > 0 else [])]
+    return between.join([*(one.removesuffix(".") for one in said[:-1]), *said[-1:]])
 
 
 def _percent(value: object, _arg: str) -> str:
@@ -226,7 +227,9 @@ def _known(names: Mapping[str, str]) -> Way:
 
 
 def _row(means: Mapping[int, str]) -> Way:
-    return lambda value, _arg: f"{plain(value)}: {means[value]}" if value in means else plain(value)  # type: ignore[index]
+    return lambda value, _arg: ": ".join(
+        filter(None, (plain(value), means.get(value, "") if type(value) is int else ""))
+    )
 
 
 def _unless(value: object, arg: str) -> str:

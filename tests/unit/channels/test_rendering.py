@@ -362,7 +362,7 @@ OBJECTED = (
         (
             motion.Objections(motion_id=ASKED, round=2, objections=OBJECTED, confidence=0.7),
             CRITIC,
-            f"Critic raises 2 objections in round 2 of {ASKED}, confidence 0.70: 2 fatal Shops must stay open.; "
+            f"Critic raises 2 objections in round 2 of {ASKED}, confidence 0.70: 2 fatal Shops must stay open; "
             "3 minor Nobody tried it.",
         ),
         (
@@ -376,7 +376,7 @@ OBJECTED = (
                 replies=(motion.Reply(number=2, answer="They take turns."), motion.Reply(number=3, concede=True)),
             ),
             ADVOCATE,
-            f"Advocate replies to 2 objections in round 2 of {ASKED}: 2 They take turns.; 3 concede",
+            f"Advocate replies to 2 objections in round 2 of {ASKED}: 2 They take turns; 3 concede",
         ),
         (
             motion.Judgment(

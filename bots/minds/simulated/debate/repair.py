@@ -124,12 +124,12 @@ def changes(old: StrategySpec, new: StrategySpec) -> str:
     """Name what differs between two strategies, such as "raising the fast average from 12 to 20 and dropping SP500"."""
     if old.archetype != new.archetype:
         return f"turning to {new.archetype.replace('_', ' ')}"
-    parts = [
-        f"{'raising' if value > was else 'lowering'} {PARAM_NAMES[name]} "
-        f"from {_shown(name, was)} to {_shown(name, value)}"
-        for name, value in new.params.items()
-        if name in PARAM_NAMES and value != (was := old.params.get(name, 0))
-    ]
+    moved: dict[str, list[str]] = {"raising": [], "lowering": []}
+    for name, value in new.params.items():
+        if name in PARAM_NAMES and value != (was := old.params.get(name, 0)):
+            said = f"{PARAM_NAMES[name]} from {_shown(name, was)} to {_shown(name, value)}"
+            moved["raising" if value > was else "lowering"].append(said)
+    parts = [f"{verb} {listed(said)}" for verb, said in moved.items() if said]
     if new.params.get("allow_short") != old.params.get("allow_short"):
         parts.append("going short as well" if new.params.get("allow_short") else "staying long")
     gone = [symbol for symbol in old.symbols if symbol not in new.symbols]

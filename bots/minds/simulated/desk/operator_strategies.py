@@ -275,15 +275,16 @@ def notify(turn: Turn) -> Reply:
     brief = turn.view.brief
     action, tested = brief["action"], known(turn).get("backtest", {})
     facts = {
-        "sharpe": two(tested["sharpe"]) if "sharpe" in tested else "an unknown height",
+        "sharpe": two(tested.get("sharpe", 0.0)),
         "paper": _paper(brief) if action == "PROMOTE" else "",
     }
+    said = PHRASES["unmeasured"] if action == "STAGE" and not tested else PHRASES[f"notices.{action}"]
     body = filled_in(
         DeployNotice,
         turn,
         from_=brief.get("from_", "staging"),
         validation_period_days=PAPER_DAYS if action == "STAGE" else None,
-        reason=sentence(turn.voice.say(PHRASES[f"notices.{action}"], **facts)),
+        reason=sentence(turn.voice.say(said, **facts)),
     )
     return Reply(body)
 
