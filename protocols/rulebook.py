@@ -20,6 +20,7 @@ from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.catalogue import ANY, Channel, Matrix, Right, Viewers
 from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.errors import LocalProtocolError
+from moot.protocols.kernel.grounds import together
 from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.minds import Minds
@@ -78,6 +79,7 @@ class Rulebook:
         free_texts: Types that hold what a seat writes about a question that anybody may put.
         urgent: Types that whoever looks must see.
         marks: How messages stand out on a page, by type.
+        grounds: What decisions rest on, by type.
         quiet: Whether a message says nothing that a reader of the live feed waits for, by type.
     """
 
@@ -113,6 +115,7 @@ class Rulebook:
         self.free_texts = frozenset(name for name, kind in messages.items() if kind.is_free_text)
         self.urgent = frozenset().union(*(one.urgent for one in protocols))
         self.marks: Mapping[str, str] = _merged(one.marks for one in protocols)
+        self.grounds = together(one.grounds for one in protocols)
         self.quiet: Mapping[str, Callable[[Any], bool]] = _merged(one.quiet for one in protocols)
 
     @cached_property

@@ -142,6 +142,16 @@ class LogRows:
             yield from rows
             first = rows[-1].seq + 1
 
+    def texts(self) -> Iterator[tuple[int, str]]:
+        """Yield seq and text of every row whose text is one, in order, a page at a time."""
+        first, sql = (
+            LEAST,
+            f"SELECT seq, json FROM {self._schema}.log WHERE seq >= ? ORDER BY seq LIMIT {PAGE}",
+        )
+        while rows := self._db.execute(sql, (first,)).fetchall():
+            yield from ((seq, text) for seq, text in rows if isinstance(text, str))
+            first = rows[-1][0] + 1
+
     def tail(self, most: int, where: Where = EVERY) -> list[Row]:
         """Return the last rows, oldest first."""
         return self.between(LEAST, MOST, where, is_down=True, limit=most)[::-1]

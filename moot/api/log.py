@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from moot.api.case import Folded
     from moot.call_history.listing import Call
+    from moot.explaining.explanation import Explanation
     from moot.verify import Report
 
 Several = str | Iterable[str] | None
@@ -107,6 +108,20 @@ class Log:
     def calls(self) -> tuple[Call, ...]:
         """Return the calls of models, as they were asked for, with what each came to; raises as `cases` does."""
         return self._folded.calls
+
+    def why(self, id: str | int) -> Explanation:
+        """Explain what an id stands for, as `moot why` does: who decided what, on which figures, and what followed.
+
+        Args:
+            id: Of a case, a strategy, an obligation, or of anything else that messages name; or a message's number.
+
+        Raises:
+            BadInput: Nothing is called so.
+            LogError: The log cannot be read.
+        """
+        from moot.explaining.explain import explain
+
+        return explain(_Anew(self._source), str(id))
 
     def verify(self, *, evidence: bool = True, strict: bool = False) -> Report:
         """Judge the log as `moot verify` does, trusting nothing in it.
@@ -207,6 +222,21 @@ class Log:
                 if held <= {env.body.type for env in source.envelopes({"type": held})}:
                     return held
             raise
+
+
+class _Anew:
+    """A source that is opened anew each time it is looked through: a file can be read once only."""
+
+    def __init__(self, source: Callable[[], LogSource]) -> None:
+        self._source = source
+
+    def texts(self) -> Iterator[tuple[int, str]]:
+        with self._source() as source:
+            yield from source.texts()
+
+    def at(self, numbers: Sequence[int]) -> Iterator[Envelope]:
+        with self._source() as source:
+            yield from source.at(numbers)
 
 
 def open_log(path: Path | str) -> Log:

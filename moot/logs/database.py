@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -13,9 +13,10 @@ from moot.channels.bus import Head
 from moot.channels.errors import ChannelError, CorruptLog
 from moot.channels.log.file import LOG_NAME, disk_error, reading
 from moot.channels.log.head import read_head
-from moot.channels.log.reader import LEAST, LogRows, Row, having
+from moot.channels.log.reader import LEAST, PAGE, LogRows, Row, having
 from moot.logs.errors import Damaged, LogError
 from moot.logs.source import EVERYTHING, Line, LogSource, Wanted
+from moot.protocols.kernel.envelope import Envelope
 
 
 class Database(LogSource):
@@ -50,9 +51,23 @@ class Database(LogSource):
             raise LogError(name, str(exc)) from exc
 
     def lines(self, wanted: Wanted = EVERYTHING) -> Iterator[Line]:
+        return self._lines(self._rows.walk(LEAST, where=having(wanted)))
+
+    def texts(self) -> Iterator[tuple[int, str]]:
+        try:
+            yield from self._rows.texts()
+        except sqlite3.Error as exc:
+            raise Damaged(self.name, str(disk_error(self._path, exc))) from exc
+
+    def at(self, numbers: Sequence[int]) -> Iterator[Envelope]:
+        pages = (self._rows.these(numbers[n : n + PAGE]) for n in range(0, len(numbers), PAGE))
+        for line in self._lines(row for page in pages for row in page):
+            yield self._envelope(*line)
+
+    def _lines(self, rows: Iterable[Row]) -> Iterator[Line]:
         number = 0
         try:
-            for row in self._rows.walk(LEAST, where=having(wanted)):
+            for row in rows:
                 number = row.seq
                 self._check(row)
                 yield Line(number, row.text, row.hash.hex())

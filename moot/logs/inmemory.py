@@ -23,5 +23,8 @@ class Kept(LogSource):
     def envelopes(self, wanted: Wanted = EVERYTHING) -> Iterator[Envelope]:
         yield from (env for env in self._messages if holds(env, wanted))
 
+    def at(self, numbers: Sequence[int]) -> Iterator[Envelope]:
+        yield from (self._messages[number - 1] for number in sorted(numbers))
+
     def close(self) -> None:
         """Nothing is open."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, Self
 
@@ -82,12 +82,27 @@ class LogSource(ABC):
             Damaged: A line is no envelope, or it cannot be read on.
         """
         for number, text, beside in self.lines(wanted):
-            try:
-                env = decode_stored(text, beside) if beside else decode_envelope(text)
-            except Malformed as exc:
-                raise Damaged(self.name, f"line {number} is no envelope: {exc}", line=number) from exc
+            env = self._envelope(number, text, beside)
             if holds(env, wanted):
                 yield env
+
+    def texts(self) -> Iterator[tuple[int, str]]:
+        """Yield the number of every line and its text, unchecked, for who looks for something; raises as `lines`."""
+        for number, text, _ in self.lines():
+            yield number, text
+
+    def at(self, numbers: Sequence[int]) -> Iterator[Envelope]:
+        """Yield the lines with these numbers as envelopes, in order; raises as `envelopes` does."""
+        wanted = frozenset(numbers)
+        for number, text, beside in self.lines() if wanted else ():
+            if number in wanted:
+                yield self._envelope(number, text, beside)
+
+    def _envelope(self, number: int, text: str, beside: str) -> Envelope:
+        try:
+            return decode_stored(text, beside) if beside else decode_envelope(text)
+        except Malformed as exc:
+            raise Damaged(self.name, f"line {number} is no envelope: {exc}", line=number) from exc
 
     def __enter__(self) -> Self:
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.arena import acts, messages, rights, seats, wording
+from moot.protocols.arena import acts, grounds, messages, rights, seats, wording
 from moot.protocols.arena.run import RUN
 from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.rules import Minted
@@ -14,6 +14,7 @@ PROTOCOL: Final = Protocol(
     name="arena",
     messages=declared(messages),
     wording=wording.WORDING,
+    grounds=grounds.GROUNDS,
     seats=seats.SEATS,
     uses=(ADMIN, ORCHESTRATOR),
     switch="arena",

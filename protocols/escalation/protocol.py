@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.escalation import acts, messages, rights, wording
+from moot.protocols.escalation import acts, grounds, messages, rights, wording
 from moot.protocols.escalation.case import ESCALATION
 from moot.protocols.escalation.mode import Modes
 from moot.protocols.kernel.protocol import Protocol, declared, type_of
@@ -15,6 +15,7 @@ PROTOCOL: Final = Protocol(
     name="escalation",
     messages=declared(messages),
     wording=wording.WORDING,
+    grounds=grounds.GROUNDS,
     unshown=wording.UNSHOWN,
     urgent=frozenset(map(type_of, declared(messages))),
     marks={"ESCALATION": "escalation"},

@@ -18,6 +18,7 @@ from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.catalogue import Channel, Right
 from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.errors import LocalProtocolError
+from moot.protocols.kernel.grounds import Grounds
 from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.rules import Check, Minted
@@ -38,6 +39,7 @@ class Protocol:
         unshown: By type, fields that no card shows: they say again what stands there, or nothing to people.
         urgent: Types that whoever looks must see: in a backlog surfaces post them first, and fold none of them.
         marks: By type, how a message stands out on a page: one of `MARKS`.
+        grounds: What its decisions rest on, for whoever asks why.
         quiet: By type, whether a message of it says nothing that a reader of the live feed waits for.
         seats: The seats that it brings.
         uses: Seats of other protocols that its rights and duties name; they read its channels that they may write.
@@ -67,6 +69,7 @@ class Protocol:
     unshown: Mapping[str, frozenset[str]] = field(default_factory=dict)
     urgent: frozenset[str] = frozenset()
     marks: Mapping[str, str] = field(default_factory=dict)
+    grounds: Grounds = field(default_factory=Grounds)
     quiet: Mapping[str, Callable[[Any], bool]] = field(default_factory=dict)
     seats: Sequence[SeatInfo] = ()
     uses: Sequence[Seat] = ()
@@ -187,7 +190,8 @@ def clashes(protocols: Sequence[Protocol]) -> Iterator[str]:
                 )
             for place in sorted(row.channels - set(places) - {"*"}):
                 yield f"the protocol {one.name}: a right for {row.type} names the channel {place}, which nobody brings"
-        for name in sorted({*one.wording, *one.unshown, *one.urgent, *one.marks, *one.quiet} - set(types)):
+        worded = {*one.wording, *one.unshown, *one.urgent, *one.marks, *one.quiet, *one.grounds.types}
+        for name in sorted(worded - set(types)):
             yield f"the protocol {one.name} words the message type {name}, which nobody declares"
         yield from _misplaced(one, places, seats, protocols)
     open_to_people = {row.type for one in protocols for row in one.rights if row.seats & PEOPLE}

@@ -8,6 +8,7 @@ from moot.protocols.kernel import anchors, officers, people, people_acts, stop, 
 from moot.protocols.kernel import rights as kernel_rights
 from moot.protocols.kernel import seats as kernel_seats
 from moot.protocols.kernel import wording as kernel_wording
+from moot.protocols.kernel.grounds import Decides, Grounds
 from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.rules import Minted
 
@@ -15,6 +16,7 @@ PEOPLE: Final = Protocol(
     name="people",
     messages=declared(people),
     wording=kernel_wording.PEOPLE,
+    grounds=Grounds(decides={"OVERRIDE": Decides("verdict", ("why",)), "STOP": Decides("type", ("why",))}),
     urgent=frozenset({"OVERRIDE", "STOP"}),
     marks={"STOP": "halt"},
     seats=kernel_seats.PEOPLE_SEATS,
@@ -37,6 +39,7 @@ OFFICERS: Final = Protocol(
     name="officers",
     messages=declared(officers),
     wording=kernel_wording.OFFICERS,
+    grounds=Grounds(decides={"RULING": Decides("outcome")}),
     unshown=kernel_wording.UNSHOWN,
     urgent=frozenset({"RULING"}),
     marks={"VIOLATION": "violation", "RULING": "ruling", "SOCIETY_STOPPED": "halt"},

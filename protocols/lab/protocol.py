@@ -6,7 +6,7 @@ from typing import Final
 
 from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.seats import ADMIN, LAB
-from moot.protocols.lab import messages, rights, wording
+from moot.protocols.lab import grounds, messages, rights, wording
 from moot.protocols.lab.experiment import EXPERIMENT
 from moot.protocols.lab.stoppers import Stoppers
 
@@ -14,6 +14,7 @@ PROTOCOL: Final = Protocol(
     name="lab",
     messages=declared(messages),
     wording=wording.WORDING,
+    grounds=grounds.GROUNDS,
     unshown=wording.UNSHOWN,
     uses=(ADMIN, LAB),
     channels=rights.CHANNELS,

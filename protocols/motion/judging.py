@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.steps import Effect, RuleInput
+from moot.protocols.motion.grounds import LEAD, STRONG, SURE
 from moot.protocols.motion.messages import ExtendMotion, Judgment
 from moot.protocols.motion.state import MotionState
 from moot.protocols.research.debate_table import EXTENSION_BAND, LOW_CONFIDENCE, TIE
@@ -20,9 +21,9 @@ def extended(state: MotionState, given: RuleInput) -> Effect:
     if not state.may_extend:
         raise Violation("R-D5", "a third round follows two full ones, once")
     low, high = EXTENSION_BAND
-    for name in ("for_score", "against_score"):
-        if not low <= getattr(body, name) <= high:
-            raise Violation("1.3", f"both scores must lie between {low} and {high}", field=name)
+    for bar in STRONG:
+        if not bar.holds(body):
+            raise Violation(bar.rule, f"both scores must lie between {low} and {high}", field=bar.path)
     return Effect({"is_extended": True})
 
 
@@ -84,11 +85,11 @@ def _check_upheld(state: MotionState, body: Judgment) -> None:
     """
     if not state.is_examined:
         raise Violation("R-D10", "nothing is upheld that nobody examined", field="outcome")
-    if body.confidence < LOW_CONFIDENCE:
-        raise Violation("R-D7", f"nothing is upheld below {LOW_CONFIDENCE}", field="confidence")
-    if round(body.for_score - body.against_score, 6) < TIE:
+    if not SURE.holds(body):
+        raise Violation(SURE.rule, f"nothing is upheld below {LOW_CONFIDENCE}", field="confidence")
+    if not LEAD.holds(body):
         why = f"nothing is upheld whose argument does not exceed the one against it by {TIE}"
-        raise Violation("R-D8", why, field="for_score")
+        raise Violation(LEAD.rule, why, field="for_score")
     if fatal := [number for number in body.standing if state.raised[number - 1] == "fatal"]:
         raise Violation(
             "R-F9", f"nothing is upheld while the fatal objection {fatal[0]} stands", field="outcome"

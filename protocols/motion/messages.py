@@ -146,3 +146,8 @@ class Judgment(_Written):
     against_score: Share
     standing: Several[Number]
     reasoning: Said
+
+    @property
+    def lead(self) -> float:
+        """Return by how much the case for the claim exceeds the one against it, rounded to 6 digits."""
+        return round(self.for_score - self.against_score, 6)

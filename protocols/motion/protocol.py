@@ -7,7 +7,7 @@ from typing import Final
 from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.rules import Minted
 from moot.protocols.kernel.seats import ADMIN, VIEWER
-from moot.protocols.motion import acts, messages, rights, seats, wording
+from moot.protocols.motion import acts, grounds, messages, rights, seats, wording
 from moot.protocols.motion.machine import MOTION
 from moot.protocols.research.seats import CRITIC
 
@@ -15,6 +15,7 @@ PROTOCOL: Final = Protocol(
     name="motion",
     messages=declared(messages),
     wording=wording.WORDING,
+    grounds=grounds.GROUNDS,
     seats=seats.SEATS,
     switch="motion",
     uses=(ADMIN, VIEWER, CRITIC),

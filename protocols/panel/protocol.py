@@ -7,7 +7,7 @@ from typing import Final
 from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.rules import Minted
 from moot.protocols.kernel.seats import ADMIN, ORCHESTRATOR
-from moot.protocols.panel import messages, rights, seats, triggers_watch, wording
+from moot.protocols.panel import grounds, messages, rights, seats, triggers_watch, wording
 from moot.protocols.panel.panel import PANEL
 from moot.protocols.panel.rounds import Rounds
 
@@ -15,6 +15,7 @@ PROTOCOL: Final = Protocol(
     name="panel",
     messages=declared(messages),
     wording=wording.WORDING,
+    grounds=grounds.GROUNDS,
     seats=seats.SEATS,
     uses=(ADMIN, ORCHESTRATOR),
     switch="panel",

@@ -12,10 +12,8 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.frozen import freeze_object
 from moot.protocols.kernel.steps import Effect, Owe, RuleInput, illegal
 from moot.protocols.kernel.times import UTC
-from moot.protocols.research.debate_table import (
-    CLEAR_SIGNAL,
-    Phase,
-)
+from moot.protocols.research.debate_table import Phase
+from moot.protocols.research.grounds import CLEAR
 from moot.protocols.research.judging import (
     check_backtest,
     check_extension,
@@ -161,7 +159,7 @@ def assessed(_state: DebateState, given: RuleInput) -> Effect:
 
 def first_assessed(state: DebateState, given: RuleInput) -> Effect:
     """A Critic who is sure ends the exchange; else the Explorer answers (spec 1.4, R-D3)."""
-    if given.body.confidence > CLEAR_SIGNAL:
+    if CLEAR.holds(given.body):
         return round_ended(state, given)
     noted = assessed(state, given)
     return Effect({**noted.changes, "rounds": state.rounds + 1}, Phase.REBUTTING_2)
@@ -174,7 +172,7 @@ def answered(_state: DebateState, given: RuleInput) -> Effect:
 
 def round_ended(state: DebateState, given: RuleInput) -> Effect:
     """The assessment of the last round ends the exchange (spec 1.4)."""
-    ended_by = "confidence" if given.body.confidence > CLEAR_SIGNAL else "rounds"
+    ended_by = "confidence" if CLEAR.holds(given.body) else "rounds"
     noted = assessed(state, given)
     return Effect({**noted.changes, "rounds": state.rounds + 1, "ended_by": ended_by}, Phase.JUDGING)
 

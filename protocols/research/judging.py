@@ -19,13 +19,11 @@ from moot.protocols.research.debate_table import (
     ISSUES,
     LOW_CONFIDENCE,
     NEXT_ACTION,
-    PASS_DRAWDOWN,
-    PASS_SHARPE,
-    PASS_TRADES,
     REVISION_COSTS,
     TIE,
     Phase,
 )
+from moot.protocols.research.grounds import LEAD, STRONG, SURE, TESTED
 from moot.protocols.research.messages import (
     BacktestMetrics,
     BacktestResult,
@@ -85,10 +83,9 @@ def forbids_approval(flawed: bool, body: Verdict | FinalVerdict) -> tuple[str, s
     Returns:
         Rule, reason, what is wrong, and the field.
     """
-    alpha, risk = body.alpha_argument_score, body.risk_argument_score
-    if is_tie(alpha, risk):
+    if is_tie(body.alpha_argument_score, body.risk_argument_score):
         return "R-D8", "tie", f"scores closer than {TIE} lean to the Critic", "alpha_argument_score"
-    if alpha < risk:
+    if not LEAD.holds(body):
         why = f"nothing is approved whose alpha argument does not exceed its risk by {TIE}"
         return "R-F9", "outweighed", why, "alpha_argument_score"
     if flawed:
@@ -127,7 +124,7 @@ def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, c
         return Phase.REQUESTING
     if not state.assessed:
         raise _rejects("R-D10", "no_assessment", "nothing is approved without an assessment of it", "verdict")
-    if confidence < LOW_CONFIDENCE:
+    if not SURE.holds(body):
         raise _rejects("R-D7", "low_confidence", f"nothing is approved below {LOW_CONFIDENCE}", "confidence")
     breach = forbids_approval(state.flawed, body)
     if breach is not None:
@@ -173,20 +170,16 @@ def check_extension(state: Debated, body: ExtendDebate, elapsed: timedelta) -> N
     if body.extra_rounds != 1:
         raise Violation("1.3", "an extension is one round", field="extra_rounds")
     low, high = EXTENSION_BAND
-    for name in ("alpha_argument_score", "risk_argument_score"):
-        if not low <= getattr(body, name) <= high:
-            raise Violation("1.3", f"both scores must lie between {low} and {high}", field=name)
+    for bar in STRONG:
+        if not bar.holds(body):
+            raise Violation(bar.rule, f"both scores must lie between {low} and {high}", field=bar.path)
     if elapsed + EXTENSION_COSTS > CYCLE_BUDGET:
         raise Violation("R-D6", "an extension would take the cycle past 2.5 h")
 
 
 def passes(metrics: BacktestMetrics) -> bool:
     """Say whether a backtest passes (R-D15)."""
-    return (
-        metrics.sharpe >= PASS_SHARPE
-        and metrics.max_drawdown <= PASS_DRAWDOWN
-        and metrics.total_trades >= PASS_TRADES
-    )
+    return all(bar.holds(metrics) for bar in TESTED)
 
 
 def check_backtest(body: BacktestResult) -> None:

@@ -9,7 +9,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.rules import Minted
 from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER
-from moot.protocols.research import messages, rights, seats, triggers, wording
+from moot.protocols.research import grounds, messages, rights, seats, triggers, wording
 from moot.protocols.research.architecture_table import ARCHITECTURE
 from moot.protocols.research.calendar import Calendar
 from moot.protocols.research.cycle import CYCLE
@@ -28,6 +28,7 @@ PROTOCOL: Final = Protocol(
     name="research",
     messages=declared(messages),
     wording=wording.WORDING,
+    grounds=grounds.GROUNDS,
     quiet={"CAUSAL_RECORD": lambda _body: True},
     seats=seats.SEATS,
     uses=(ADMIN, REFEREE, TIMEKEEPER),

@@ -23,6 +23,8 @@ SESSIONS: Final = 5
 """Sessions in production before a strategy is judged (R-B9, R-B10)."""
 SHARE: Final = 0.5
 """A realised Sharpe ratio below this share of the backtest's is worth a feedback (R-B9)."""
+LOSING: Final = 0.0
+"""A strategy in production whose realised Sharpe ratio is below it is recalled (R-B10)."""
 ONCE_IN: Final = timedelta(days=7)
 """At most one feedback a strategy in this time (R-B9)."""
 
@@ -73,7 +75,7 @@ def is_losing(context: RuleContext, strategy_id: str) -> bool:
     if known is None or known.stage != PRODUCTION or known.sessions_in_production < SESSIONS:
         return False
     actual = _ratio(context, known).sharpe
-    return actual is not None and actual < 0 and not known.is_flagged
+    return actual is not None and actual < LOSING and not known.is_flagged
 
 
 def is_recalling(context: RuleContext, strategy_id: str) -> bool:

@@ -10,6 +10,7 @@ from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER
 from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import (
     acts,
+    grounds,
     limits,
     messages,
     moves,
@@ -36,6 +37,7 @@ PROTOCOL: Final = Protocol(
     name="trading",
     messages=declared(messages),
     wording=wording.WORDING,
+    grounds=grounds.GROUNDS,
     urgent=frozenset({"RISK_ALERT", "HALT", "RESUME", "RESUME_CONFIRMED"}),
     marks={"HALT": "halt"},
     # The desk measures its risk every five minutes and looks for signals every fifteen; what it finds is shown.

@@ -137,6 +137,11 @@ class Judgement(Message):
     conditions: Several[Text]
     next_action: Literal["backtest", "archive", "revise"]
 
+    @property
+    def lead(self) -> float:
+        """Return by how much the case for it exceeds the one against it, rounded to 6 digits."""
+        return round(self.alpha_argument_score - self.risk_argument_score, 6)
+
 
 class Verdict(Judgement):
     """Decide the debate. Evolver, #a-verdict (spec 1.2, R-D4, R-D7, R-D8)."""

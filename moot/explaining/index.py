@@ -1,0 +1,88 @@
+"""What one pass over a log finds for an explanation: where its cases and strategies are, and who names an id.
+
+Texts are looked through, not decoded: of a log of 100,000 messages only those are decoded that are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, Protocol
+
+from moot.channels.showing.namebook import TELLING, NameBook
+from moot.protocols.kernel.envelope import Envelope
+
+CASE: Final = '"case_id":"'
+STRATEGY: Final = '"strategy_id":"'
+TYPE: Final = '"type":"'
+"""How these fields begin in a line as the log holds it."""
+
+_TELLING: Final = frozenset(TELLING)
+
+
+class Texts(Protocol):
+    """A log whose lines can be looked through."""
+
+    def texts(self) -> Iterator[tuple[int, str]]:
+        """Yield the number of every line and its text, in order."""
+
+    def at(self, numbers: Sequence[int]) -> Iterator[Envelope]:
+        """Yield the messages with these numbers, in order."""
+
+
+class Index:
+    """Where things stand in a log.
+
+    Attributes:
+        cases: The lines of every case, by its id.
+        strategies: The lines that say to which strategy they belong, by its id.
+        naming: The lines that hold the text that was looked for.
+        who: What the log says of who speaks.
+    """
+
+    def __init__(self, log: Texts, wanted: str, *, is_visible: Callable[[str], bool] | None = None) -> None:
+        """Look through a log once.
+
+        Args:
+            log: It.
+            wanted: A text to look for besides.
+            is_visible: Says of a line whether it may be looked at at all; None: all may be.
+        """
+        self.log = log
+        self.cases: dict[str, list[int]] = {}
+        self.strategies: dict[str, list[int]] = {}
+        self.naming: list[int] = []
+        telling: list[int] = []
+        for number, text in log.texts():
+            if is_visible is not None and not is_visible(text):
+                continue
+            if case_id := _field(text, CASE):
+                self.cases.setdefault(case_id, []).append(number)
+            if strategy_id := _field(text, STRATEGY):
+                self.strategies.setdefault(strategy_id, []).append(number)
+            if wanted in text:
+                self.naming.append(number)
+            if _field(text, TYPE) in _TELLING:
+                telling.append(number)
+        book = NameBook()
+        for env in log.at(telling):
+            book.note(env)
+        self.who = book.who
+
+    def messages(self, numbers: Iterable[int]) -> list[Envelope]:
+        """Return the messages with these numbers, in order."""
+        found = sorted(set(numbers))
+        return [*self.log.at(found)] if found else []
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Return the ids of all cases and strategies."""
+        return (*self.cases, *self.strategies)
+
+
+def _field(text: str, begin: str) -> str:
+    """Return the value of the first field that begins so, "" for none: of a canonical line, that of the envelope."""
+    at = text.find(begin)
+    if at < 0:
+        return ""
+    at += len(begin)
+    return text[at : text.find('"', at)]
