@@ -59,25 +59,27 @@ class Law(NamedTuple):
 class Memory:
     """What a law remembers of one log: little, and nothing of cases long over.
 
-    A subclass hears the messages that count: not those that a VIOLATION refuses. One with `is_raw` hears all.
+    A subclass hears the messages that count: not those that a VIOLATION refuses. One that is raw hears those too, and
+    at once; one that hears facts hears of those the executions, which have happened (K11).
     """
 
-    source: ClassVar[str]
+    source: ClassVar[str] = ""
     is_raw: ClassVar[bool]
-    heard: ClassVar[dict[str, tuple[str, ...]]]
+    hears_facts: ClassVar[bool]
+    handling: ClassVar[dict[str, tuple[str, ...]]]
 
-    def __init_subclass__(cls, *, source: str, is_raw: bool = False) -> None:
+    def __init_subclass__(cls, *, source: str, is_raw: bool = False, hears_facts: bool = False) -> None:
         """Note what each method hears."""
-        cls.source, cls.is_raw = source, is_raw
-        heard: dict[str, tuple[str, ...]] = {}
+        cls.source, cls.is_raw, cls.hears_facts = source, is_raw, hears_facts
+        heard: dict[str, tuple[str, ...]] = dict(getattr(cls, "handling", {}))
         for name, method in vars(cls).items():
             for kind in getattr(method, _HEARS, ()):
                 heard[kind] = (*heard.get(kind, ()), name)
-        cls.heard = heard
+        cls.handling = heard
 
     def handlers(self) -> dict[str, tuple[Handler, ...]]:
         """Return who hears which type."""
-        return {kind: tuple(getattr(self, name) for name in names) for kind, names in self.heard.items()}
+        return {kind: tuple(getattr(self, name) for name in names) for kind, names in self.handling.items()}
 
     def end(self) -> Findings:
         """Return what still breaks the law when the log is over."""
@@ -94,8 +96,17 @@ def hears(*kinds: str) -> Callable[[_Method], _Method]:
     return mark
 
 
-def law(memory: type[Memory]) -> Law:
-    """Make the law that a class states."""
-    name = "".join(f"-{one.lower()}" if one.isupper() else one for one in memory.__name__).strip("-")
-    says = " ".join((memory.__doc__ or "").split("\n\n")[0].split())
-    return Law(name, says, memory.source, memory)
+def laws_of(names: Mapping[str, object]) -> tuple[Law, ...]:
+    """Return the laws that a module states, in its order."""
+    return tuple(
+        Law(_hyphened(name), " ".join((one.__doc__ or "").split("\n\n")[0].split()), one.source, one)
+        for name, one in names.items()
+        if isinstance(one, type)
+        and issubclass(one, Memory)
+        and one.__module__ == names["__name__"]
+        and one.source
+    )
+
+
+def _hyphened(name: str) -> str:
+    return "".join(f"-{one.lower()}" if one.isupper() else one for one in name).strip("-")

@@ -14,7 +14,7 @@ PATIENCE: Final = 64
 """A VIOLATION stands at most so many messages after the message that it refuses; so long each is held back."""
 
 FACTS: Final = frozenset({"EXECUTION"})
-"""Counts even beside a VIOLATION: it has happened (K11)."""
+"""Has happened, also where a VIOLATION says that it should not have (K11)."""
 
 
 class Broken(NamedTuple):
@@ -37,8 +37,9 @@ class Watch:
     def __init__(self, laws: Sequence[Law]) -> None:
         """Begin before the first message."""
         self._memories = [(one, one.memory()) for one in laws]
-        self._raw = _Table(self._memories, is_raw=True)
-        self._counting = _Table(self._memories, is_raw=False)
+        self._raw = _Table([one for one in self._memories if one[1].is_raw])
+        self._counting = _Table([one for one in self._memories if not one[1].is_raw])
+        self._facts = _Table([one for one in self._memories if one[1].hears_facts])
         self._held: deque[Message] = deque()
         self._refused: set[int] = set()
         self._seq = 0
@@ -67,8 +68,7 @@ class Watch:
     def _judge(self, message: Message) -> list[Broken]:
         if message["seq"] in self._refused:
             self._refused.discard(message["seq"])
-            if message["body"]["type"] not in FACTS:
-                return []
+            return self._facts.judge(message) if message["body"]["type"] in FACTS else []
         return self._counting.judge(message)
 
     def alone(self) -> Observer:
@@ -79,9 +79,9 @@ class Watch:
 class _Table:
     """Who hears which type."""
 
-    def __init__(self, memories: Sequence[tuple[Law, Memory]], *, is_raw: bool) -> None:
+    def __init__(self, memories: Sequence[tuple[Law, Memory]]) -> None:
         self._by_type: dict[str, tuple[_Heard, ...]] = {}
-        hearing = [(one, memory.handlers()) for one, memory in memories if memory.is_raw == is_raw]
+        hearing = [(one, memory.handlers()) for one, memory in memories]
         for kind in {kind for _, handlers in hearing for kind in handlers} - {EVERY}:
             self._by_type[kind] = _heard(hearing, (EVERY, kind))
         self._every = _heard(hearing, (EVERY,))

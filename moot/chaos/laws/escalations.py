@@ -1,0 +1,109 @@
+"""Laws of asking the admin: what is asked is answered, or expires, and silence is no consent."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moot.chaos.laws.instants import minutes
+from moot.chaos.laws.law import Findings, Memory, Message, hears
+from moot.chaos.laws.recent import Recent
+
+FOUR_HOURS: Final = 240
+
+
+class EscalationsEndOnce(Memory, source="5.3, R-E2"):
+    """An escalation ends once: answered by an admin, expired after four hours without an answer, or withdrawn."""
+
+    def __init__(self) -> None:
+        self.open: Recent[str, str] = Recent()
+        self.answered: Recent[str, int] = Recent()
+
+    @hears("ESCALATION")
+    def opened(self, message: Message) -> Findings:
+        """Note one that opens."""
+        self.open[message["case_id"]] = message["sent_at"]
+        return ()
+
+    @hears("ESCALATION_ANSWER")
+    def replied(self, message: Message) -> Findings:
+        """Note an answer."""
+        if message["case_id"] in self.open:
+            self.answered.setdefault(message["case_id"], message["seq"])
+        return ()
+
+    @hears("ESCALATION_RESOLVED")
+    def resolved(self, message: Message) -> Findings:
+        """Hold an end against what came before it."""
+        case, how = message["case_id"], message["body"]["how"]
+        since, answer = self.open.pop(case, None), self.answered.pop(case, None)
+        if since is None:
+            return ("it was not open",)
+        if how == "answered" and answer is None:
+            return ("is called answered, and no answer stands",)
+        if how == "expired" and answer is not None:
+            return (f"is called expired, and seq {answer} answers it",)
+        if how == "expired" and minutes(since, message["sent_at"]) < FOUR_HOURS:
+            return (f"expired less than four hours after {since}",)
+        return ()
+
+
+class SilenceIsNoConsent(Memory, source="5.3, R-B1"):
+    """Nothing is deployed or approved because nobody answered."""
+
+    def __init__(self) -> None:
+        self.ends: Recent[int, tuple[str, str]] = Recent(512)
+
+    @hears("ESCALATION_RESOLVED")
+    def resolved(self, message: Message) -> Findings:
+        """Note how it ended."""
+        self.ends[message["seq"]] = message["case_id"], message["body"]["how"]
+        if message["body"]["how"] == "expired" and message["body"]["effect"] in CONSENTS:
+            return (f"expired, and its effect is {message['body']['effect']}",)
+        return ()
+
+    @hears("RULING")
+    def ruled(self, message: Message) -> Findings:
+        """Hold a ruling that allows something against the answer it rests on."""
+        body = message["body"]
+        if body["outcome"] not in ("DEPLOY", "APPROVE", "PROMOTE"):
+            return ()
+        case, how = self.ends.get(body["of_seq"], ("", "no answer"))
+        return () if how == "answered" else (f"says {body['outcome']} on {case or 'nothing'}: {how}",)
+
+
+CONSENTS: Final = frozenset({"deploy", "deploy_modified", "resume", "raise_budget"})
+"""Effects that let something happen."""
+
+
+class PagedWithMeasure(Memory, source="R-E2"):
+    """Only what is URGENT is paged again: every 30 minutes until it is acknowledged, five times at most."""
+
+    def __init__(self) -> None:
+        self.urgent: Recent[str, tuple[int, str]] = Recent()
+
+    @hears("ESCALATION")
+    def opened(self, message: Message) -> Findings:
+        """Note one that is urgent."""
+        if message["body"]["level"] == "URGENT":
+            self.urgent[message["case_id"]] = 0, message["sent_at"]
+        return ()
+
+    @hears("ESCALATION_ACK", "ESCALATION_RESOLVED")
+    def seen(self, message: Message) -> Findings:
+        """Forget what a person has seen, or what is over."""
+        self.urgent.pop(message["case_id"], None)
+        return ()
+
+    @hears("ESCALATION_PAGED")
+    def paged(self, message: Message) -> Findings:
+        """Hold a page against the one before it."""
+        case = message["case_id"]
+        if case not in self.urgent:
+            return ("is not urgent, acknowledged or over",)
+        pages, before = self.urgent[case]
+        self.urgent[case] = pages + 1, message["sent_at"]
+        if pages == 5:
+            return ("is paged a sixth time",)
+        if minutes(before, message["sent_at"]) < 30:
+            return (f"is paged again less than 30 minutes after {before}",)
+        return ()

@@ -1,0 +1,120 @@
+"""Laws of what is owed, and of the Referee's word on it."""
+
+from __future__ import annotations
+
+from moot.chaos.laws.instants import minutes
+from moot.chaos.laws.law import Findings, Memory, Message, hears
+from moot.chaos.laws.recent import Recent
+
+
+class AnsweredOnce(Memory, source="K1, K5"):
+    """What is owed ends once: one answer counts, or one ruling, and none after a ruling."""
+
+    def __init__(self) -> None:
+        self.ended: Recent[str, str] = Recent()
+
+    @hears()
+    def answered(self, message: Message) -> Findings:
+        """Note an answer."""
+        owed = message["obligation_id"]
+        return self._end(owed, message) if owed is not None else ()
+
+    @hears("RULING")
+    def ruled(self, message: Message) -> Findings:
+        """Note a ruling; one that came just after an answer has no effect (K5)."""
+        owed = message["body"]["obligation_id"]
+        return self._end(owed, message) if owed is not None else ()
+
+    def _end(self, owed: str, message: Message) -> Findings:
+        before = self.ended.get(owed)
+        self.ended[owed] = f"seq {message['seq']} {message['body']['type']}"
+        return () if before is None else (f"{owed} was ended by {before} already",)
+
+
+class SilenceIsToldFirst(Memory, source="1.4, R-D1"):
+    """Nobody is ruled silent whom no TIMEOUT_PING reminded, nor before the grace after it is over."""
+
+    def __init__(self) -> None:
+        self.pinged: Recent[str, str] = Recent()
+
+    @hears("TIMEOUT_PING")
+    def reminded(self, message: Message) -> Findings:
+        """Note a reminder; one is enough."""
+        owed = message["body"]["obligation_id"]
+        if owed in self.pinged:
+            return (f"{owed} was pinged before",)
+        self.pinged[owed] = message["sent_at"]
+        return ()
+
+    @hears("RULING")
+    def ruled(self, message: Message) -> Findings:
+        """Hold a ruling against the reminder."""
+        body = message["body"]
+        owed = body["obligation_id"]
+        if owed is None or body["reason"] != "timeout":
+            return ()
+        at = self.pinged.pop(owed, None)
+        if at is None:
+            return (f"{owed} is ruled a timeout, and nobody was reminded",)
+        if minutes(at, message["sent_at"]) < 1:
+            return (f"{owed} is ruled a timeout, its reminder was sent at {at}",)
+        return ()
+
+
+class RulingsSayWhatTheyEnd(Memory, source="K5, messages"):
+    """A ruling names the one obligation or the one case that it is about, why, and by which rule."""
+
+    @hears("RULING")
+    def ruled(self, message: Message) -> Findings:
+        """Look at what it names."""
+        body = message["body"]
+        owed, case = body["obligation_id"], body["case_id"]
+        if (owed is None) == (case is None):
+            return (
+                "names both an obligation and a case" if owed else "names neither an obligation nor a case",
+            )
+        if not body["reason"] or not body["rule"]:
+            return ("gives no reason" if body["rule"] else "names no rule",)
+        return ()
+
+
+class StoppedIsOver(Memory, source="K21, K23"):
+    """A stopped system opens no cycle and no day until the next start, and a stopped case is over."""
+
+    def __init__(self) -> None:
+        self.stopped: set[str] = set()
+        self.over: Recent[str, int] = Recent()
+
+    @hears("STOP")
+    def stop(self, message: Message) -> Findings:
+        """Note what is stopped."""
+        scope = message["body"]["scope"]
+        system = scope.removeprefix("system ").removeprefix("System ").upper()
+        self.stopped |= {"A", "B"} if scope == "society" else {system} & {"A", "B"}
+        return ()
+
+    @hears("SOCIETY_STARTED")
+    def started(self, message: Message) -> Findings:
+        """Let all go on."""
+        self.stopped.clear()
+        return ()
+
+    @hears("RULING")
+    def ruled(self, message: Message) -> Findings:
+        """Note which case is over."""
+        if message["body"]["outcome"] == "stop":
+            self.over[message["body"]["case_id"]] = message["seq"]
+        return ()
+
+    @hears("CYCLE_TRIGGER", "TRADING_DAY")
+    def opened(self, message: Message) -> Findings:
+        """Hold what the Timekeeper opens against what is stopped."""
+        system = "A" if message["body"]["type"] == "CYCLE_TRIGGER" else "B"
+        return (f"system {system} was stopped",) if system in self.stopped else ()
+
+    @hears()
+    def any(self, message: Message) -> Findings:
+        """Hold what bots say against the cases that are over."""
+        if self.over and message["actor"]["kind"] == "bot" and message["case_id"] in self.over:
+            return (f"{message['case_id']} was stopped by seq {self.over[message['case_id']]}",)
+        return ()
