@@ -1,4 +1,4 @@
-"""Every scene file in `scenes/` does what its comments say, and its log verifies."""
+"""Every scene file in `scenes/` does what its comments say, and its log verifies and breaks no law."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from moot.simulation.scene import load_scene, run_scene
 from tests.acceptance.expectations import complaints
-from tests.doubles.checking import findings
+from tests.doubles.checking import findings, unlawful
 
 SCENES = sorted((Path(__file__).parent / "scenes").glob("*.yaml"))
 
@@ -19,3 +19,4 @@ def test_scene_does_what_it_says(path: Path) -> None:
     result = run_scene(scene)
     assert complaints(path, result.envelopes, scene.start) == []
     assert findings(result.envelopes) == []
+    assert unlawful(env.line for env in result.envelopes) == []

@@ -1,9 +1,11 @@
-"""Verify a log that a test holds in its hands."""
+"""Verify a log that a test holds in its hands, and hold it against the laws."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 
+from moot.chaos.laws import LAWS, Watch
 from moot.logs.source import Line, LogSource
 from moot.protocols.kernel.envelope import Envelope
 from moot.verify import verify
@@ -27,3 +29,10 @@ class InHand(LogSource):
 def findings(envelopes: Sequence[Envelope], *, evidence: bool = False) -> list[str]:
     """Return what `moot verify` finds, one line each."""
     return [str(finding) for finding in verify(InHand(envelopes), evidence=evidence).findings]
+
+
+def unlawful(lines: Iterable[str]) -> list[str]:
+    """Return what in a log's lines breaks a law."""
+    watch = Watch(LAWS)
+    found = [one for line in lines for one in watch.see(json.loads(line))]
+    return [f"{one.law.name}: {one.says}" for one in (*found, *watch.end())]

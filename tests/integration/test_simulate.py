@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.doubles.checking import unlawful
+
 MOOT = [sys.executable, "-m", "moot"]
 
 
@@ -54,6 +56,10 @@ def test_another_seed_is_another_week(week: Path, tmp_path: Path) -> None:
 
 def test_a_week_verifies(week: Path) -> None:
     assert "every rule holds" in moot("verify", str(week))
+
+
+def test_a_week_breaks_no_law(week: Path) -> None:
+    assert unlawful(moot("log", str(week), "--json").splitlines()) == []
 
 
 def test_rebuilt_memory_equals_the_live_one(week: Path) -> None:
