@@ -173,7 +173,8 @@ def read_vectors(run: ReadRun) -> Vectors | None:
 def _manifest(directory: Path) -> Manifest:
     path = directory / MANIFEST
     if not directory.is_dir():
-        raise Faulty([f"{directory}: there is no such folder: name the folder of a run"])
+        why = "is a file" if directory.exists() else "there is no such folder"
+        raise Faulty([f"{directory}: {why}: name the folder of a run"])
     if not path.exists():
         raise Faulty([f"{directory}: is no run of Arbiter: it holds no {MANIFEST}"])
     value = parsed_file(path)

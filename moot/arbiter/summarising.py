@@ -28,6 +28,7 @@ from moot.protocols.arbiter.generated import (
     ConvergenceRow,
     ParsedTrial,
 )
+from moot.protocols.calls.books import OF_A_BUDGET
 from moot.statistics.shares import Interval
 from moot.statistics.wilson import wilson_interval
 
@@ -122,7 +123,9 @@ def _state(run: ReadRun) -> State:
     if manifest.stop_reason == "error":
         return "failed"
     if manifest.stop_reason == "user_interrupt":
-        return "interrupted"
+        # A signal gives no reason.
+        why = manifest.notes
+        return "interrupted" if not why else "spent" if why.startswith(OF_A_BUDGET) else "stopped"
     if manifest.incomplete:
         return "unfinished"
     if manifest.stop_reason == "converged":

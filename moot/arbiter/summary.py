@@ -11,7 +11,11 @@ from moot.statistics.shares import Interval
 ALPHA: Final = 0.05
 """How often Wilson's interval may miss the share."""
 
-State = Literal["resolved", "done", "converged", "settled", "interrupted", "failed", "unfinished"]
+State = Literal[
+    "resolved", "done", "converged", "settled", "spent", "stopped", "interrupted", "failed", "unfinished"
+]
+"""How a run stands. A manifest says `user_interrupt` of three: `spent`, a budget has no room left; `stopped`, by
+somebody who gave a reason; `interrupted`, by a signal."""
 Trend = Literal["rising", "falling", "flat"]
 
 

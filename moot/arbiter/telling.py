@@ -78,6 +78,8 @@ def ended(summary: Summary) -> str:
         "done": f"done, {_many(summary.attempted, 'trial')} as planned",
         "converged": f"stopped {of}: hardly anything new came any more",
         "settled": f"done {of}: what it was to settle is settled",
+        "spent": f"out of budget {of}",
+        "stopped": f"stopped early {of}",
         "interrupted": f"interrupted by hand {of}",
         "failed": f"failed {of}",
         "unfinished": f"not over {of}: it goes on, or was killed",
@@ -152,7 +154,7 @@ def intervals(summary: Summary) -> str:
     found = summary.decisions
     level = f"{100 * (1 - ALPHA):.0f} %"
     said = f"{level} intervals by Wilson, each for a run whose length was fixed beforehand"
-    if summary.state in ("converged", "settled", "interrupted", "failed", "unfinished"):
+    if summary.state not in ("resolved", "done"):
         said += ", which this one's was not: a guide only"
     if found is not None and found.alpha is not None:
         said += f". Anytime ones hold together, whenever it stopped, at an error rate of {_rate(found.alpha)}"

@@ -10,9 +10,9 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import TextIOWrapper
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -58,13 +58,19 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A group of commands with our help."""
+    """A group of commands with our help.
+
+    Attributes:
+        panels: Its commands by what they are for; empty: all of them, in the order in which they were declared.
+    """
+
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def get_help(self, ctx: Any) -> str:
         """Lay out `--help`."""
         from moot.cli.helping import program_help
 
-        return program_help(ctx, self, {"Commands": tuple(self.commands)})
+        return program_help(ctx, self, self.panels or {"Commands": tuple(self.commands)})
 
 
 class Program(TyperGroup):

@@ -169,6 +169,13 @@ def print_hanging(target: Console, prefix: Text, text: Text, hang: int, *, width
             target.print(Text.assemble(" " * hang, _stripped(line)), soft_wrap=True)
 
 
+def print_prose(target: Console, line: str, indent: int = 0) -> None:
+    """Print a line of prose, wrapped, so many columns from the left."""
+    from rich.text import Text
+
+    print_hanging(target, Text(" " * indent), Text(line), indent)
+
+
 def _stripped(text: Text) -> Text:
     text.rstrip()
     return text

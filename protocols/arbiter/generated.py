@@ -733,22 +733,31 @@ class Aggregates(Record):
     incomplete: bool
 
 
+ShareOfTrials = Share | None
+"""Of the trials counted; null without any."""
+
+
 class OutcomeShare(Record):
     """How often trials ended in one way, and between which bounds its true share lies."""
 
     count: Count
-    share: Share | None
-    """Of the trials counted; null without any."""
+    share: ShareOfTrials
     low: Share
     """Lower bound."""
     high: Share
     """Upper bound."""
 
 
-class LabelShare(OutcomeShare):
+class LabelShare(Record):
     """How often a label was decided on."""
 
     label: Name
+    count: Count
+    share: ShareOfTrials
+    low: Share
+    """Lower bound."""
+    high: Share
+    """Upper bound."""
 
 
 class CertifiedMode(Record):

@@ -103,6 +103,10 @@ def day_of(at: datetime) -> str:
     return at.astimezone(UTC).date().isoformat()
 
 
+OF_A_BUDGET: Final = "the budget of "
+"""So begins why a call does not fit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lack:
     """Why a call does not fit.
@@ -147,7 +151,7 @@ class Lack:
 
     @property
     def _limit(self) -> str:
-        return f"the budget of {self.place.shown} is {shown(self.unit, self.limit)}"
+        return f"{OF_A_BUDGET}{self.place.shown} is {shown(self.unit, self.limit)}"
 
 
 def shown(unit: str, amount: int) -> str:

@@ -311,3 +311,14 @@ def test_a_quickstart_asks_models_where_it_is_told_to(
     assert len(server.calls) == found["k_attempted"] > 0 and found["stop_reason"] == "k_max_reached"
     said = complaint(1, "arbiter", "quickstart", "--yes", *where)
     assert said.endswith("--endpoint, --key-env, --embeddings and --budget go with --live")
+
+
+def test_a_report_says_that_a_budget_had_no_room_left(
+    config: Path, server: ModelServer, tmp_path: Path
+) -> None:
+    settings = tmp_path / "moot.toml"
+    settings.write_text("[budget]\ncalls = 3\n", encoding="utf-8")
+    endpoint = ("--endpoint", f"{server.url}#tiny-1", "--out", tmp_path / "runs")
+    found = data("arbiter", "run", config, *endpoint, MOOT_CONFIG=str(settings))
+    assert data("arbiter", "report", found["path"])["state"] == "spent"
+    assert "out of budget after" in done("arbiter", "report", found["path"])

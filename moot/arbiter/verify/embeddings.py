@@ -36,6 +36,9 @@ def check_embeddings(files: Files, config: ResolvedConfiguration, findings: Find
     debug = files.lines.get(DEBUG)
     kept = _debug_vectors(debug, findings) if debug is not None else None
     arrow = _arrow_vectors(files, findings) if files.has(ARROW) else None
+    if arrow is not None:
+        # Its lines say nothing.
+        files.counts[ARROW] = len(arrow)
     if findings.failed("embeddings"):
         return None
     if arrow is not None and kept is not None:
@@ -54,7 +57,7 @@ def check_embeddings(files: Files, config: ResolvedConfiguration, findings: Find
     if debug is not None:
         texts = {line.value["trial_id"]: line.value.get("embed_text", "") for line in parsed}
         _check_lines(debug, texts, skipped, config, findings)
-    _check_counts(files, len(found), len(could), len(skipped), findings)
+    _check_counts(files, len(found), could - found.keys(), skipped, findings)
     return found
 
 
@@ -230,15 +233,17 @@ def _check_provenance(
         findings.fail("embeddings", PROVENANCE, one.why, field=one.field)
 
 
-def _check_counts(files: Files, embedded: int, could: int, attempted: int, findings: Findings) -> None:
+def _check_counts(
+    files: Files, embedded: int, failed: set[int], skipped: Mapping[int, str | None], findings: Findings
+) -> None:
     """Hold the provenance's counts against the trials; a text without a vector is one that could not be embedded."""
     counts = files.documents.get(PROVENANCE, {}).get("counts")
     if counts is not None:
         expected = {
-            "total_trials": attempted,
+            "total_trials": len(skipped),
             "successful_embeddings": embedded,
-            "failed_embeddings": could - embedded,
-            "skipped_embeddings": attempted - could,
+            "failed_embeddings": len(failed),
+            "skipped_embeddings": sum(reason is not None for reason in skipped.values()),
         }
         for one in differences(expected, counts):
             findings.fail("embeddings", PROVENANCE, one.why, field=f"counts.{one.field}")

@@ -22,7 +22,6 @@ from moot.arbiter.run_files import (
     TRACE,
     TRIALS,
 )
-from moot.arbiter.verify.embeddings import Vectors
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
 from moot.arbiter.verify.trials import LEDGER
@@ -84,12 +83,6 @@ def wanted(files: Files, config: ResolvedConfiguration | None) -> list[str]:
         if clustering.enabled and clustering.stop_mode != "disabled":
             found += [STATE, ASSIGNMENTS]
     return found
-
-
-def count_vectors(files: Files, vectors: Vectors | None) -> None:
-    """Note how many records embeddings.arrow has, as its line count says nothing."""
-    if vectors is not None and files.has(ARROW):
-        files.counts[ARROW] = len(vectors)
 
 
 def _lies_inside(path: str) -> bool:

@@ -9,7 +9,7 @@ from moot.arbiter.verify.asking import check_asking
 from moot.arbiter.verify.certificate import check_certificate
 from moot.arbiter.verify.embeddings import check_embeddings
 from moot.arbiter.verify.ending import check_ending, check_usage
-from moot.arbiter.verify.listing import check_files, count_vectors
+from moot.arbiter.verify.listing import check_files
 from moot.arbiter.verify.measures import check_measures
 from moot.arbiter.verify.planning import check_configuration, check_plan
 from moot.arbiter.verify.reading import Files, version_of
@@ -41,7 +41,6 @@ def verify_run(folder: Path) -> Report:
         check_asking(files, config, findings)
         check_texts(files, config, findings)
         vectors = check_embeddings(files, config, findings)
-        count_vectors(files, vectors)
         if vectors is not None and not findings.failed("trials", "embeddings"):
             check_measures(files, config, vectors, findings)
         check_certificate(files, config, findings)
@@ -56,7 +55,7 @@ def _no_run(folder: Path) -> str | None:
     """Say why a folder is no run that can be judged."""
     try:
         if not folder.is_dir():
-            return "there is no such folder"
+            return "is a file: name the folder of a run" if folder.exists() else "there is no such folder"
         if not (folder / MANIFEST).is_file():
             has_begun = (folder / CONFIG).is_file()
             return f"is no run: it holds no {MANIFEST}" + (", though a run began there" if has_begun else "")

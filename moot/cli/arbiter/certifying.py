@@ -12,12 +12,12 @@ from moot.cli.app import command
 from moot.cli.arbiter.judging import Judged, group
 from moot.cli.arbiter.opening import opened
 from moot.cli.errors import CheckFailed
-from moot.cli.output import console, plural, print_table, table, write_json
+from moot.cli.output import console, plural, print_prose, print_table, table, write_json
 from moot.cli.place import AsJson
 
 if TYPE_CHECKING:
     from moot.arbiter.certifying import Certifier
-    from moot.protocols.arbiter.generated import Certificate
+    from moot.protocols.arbiter.generated import Certificate, LabelShare, OutcomeShare
 
 StopOption = Annotated[
     Literal["certified"] | None,
@@ -107,7 +107,10 @@ def certifier_of(judged: Judged, stop: StopRule) -> Certifier | None:
 
 
 def _print(certificate: Certificate) -> None:
-    outcomes = [*((one.label, one) for one in certificate.labels), (None, certificate.no_decision)]
+    outcomes: list[tuple[str | None, LabelShare | OutcomeShare]] = [
+        *((one.label, one) for one in certificate.labels),
+        (None, certificate.no_decision),
+    ]
     target = console()
     rows = table("decision", "trials", "share", "between", right=("trials", "share", "between"))
     for label, one in outcomes:
@@ -116,15 +119,15 @@ def _print(certificate: Certificate) -> None:
         rows.add_row(named(label), f"{one.count:,}", share, bounds)
     target.print(f"{certificate.run_id}: {plural(certificate.trials, 'trial')}, alpha {certificate.alpha:g}")
     print_table(target, rows)
-    target.print(_verdict(certificate), soft_wrap=True)
+    print_prose(target, _verdict(certificate))
     if certificate.not_counted:
-        target.print(
+        print_prose(
+            target,
             f"{plural(certificate.not_counted, 'trial')} not counted: they follow one that was cut short.",
-            soft_wrap=True,
         )
-    target.print("This supposes that:", soft_wrap=True)
+    target.print("This supposes that:")
     for line in certificate.assumptions:
-        target.print(f"  {line}", soft_wrap=True)
+        print_prose(target, line, 2)
 
 
 def named(label: str | None) -> str:

@@ -13,7 +13,7 @@ from moot.cli.arbiter.certifying import named
 from moot.cli.arbiter.judging import group
 from moot.cli.arbiter.opening import opened, told
 from moot.cli.errors import CheckFailed
-from moot.cli.output import console, plural, print_table, say, table, write_json
+from moot.cli.output import console, plural, print_prose, print_table, say, table, write_json
 from moot.cli.place import AsJson
 
 if TYPE_CHECKING:
@@ -122,9 +122,9 @@ def _print(target: Console, found: Comparison, paths: tuple[Path, Path]) -> None
         target.print()
         print_table(target, sizes)
     for name, why in found.skipped.items():
-        target.print(f"{name}: not compared: {why}", soft_wrap=True)
+        print_prose(target, f"{name}: not compared: {why}")
     target.print()
-    target.print(conclusion(found), soft_wrap=True)
+    print_prose(target, conclusion(found))
 
 
 _TESTED: Final = ("seen", "by chance", "p", "adjusted")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 import typer
 
@@ -25,8 +25,19 @@ if TYPE_CHECKING:
 
 CONFIG: Final = Path("arbiter.config.json")
 
+
+class ArbiterGroup(Group):
+    """Arbiter's commands, in the order in which one meets them."""
+
+    panels: ClassVar = {
+        "Begin": ("quickstart", "init", "validate", "resolve"),
+        "Carry out": ("mock-run", "run"),
+        "Look at a run": ("report", "verify", "certify", "compare"),
+    }
+
+
 group = typer.Typer(
-    cls=Group,
+    cls=ArbiterGroup,
     help="""Ask models one question over many trials, and measure the answers as a distribution.
 
     init writes the file of a run, validate judges it, resolve shows all that would be asked and asks nobody,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from moot.arbiter.schemas import validator
+from moot.cli.arbiter.judging import ArbiterGroup, group
 from moot.config.arbiter.templates import TEMPLATES
 from moot.protocols.arbiter.hashes import config_sha256, plan_sha256
 from tests.doubles.command_line import complaint, data, done, moot
@@ -202,3 +203,10 @@ def test_a_bank_of_ones_own_is_used(tmp_path: Path, config: Path) -> None:
     found = data("arbiter", "validate", config, "--bank", bank)
     assert found["model_catalog_version"] == "2026.12.01"
     assert ["is an alias" in line for line in found["warnings"]] == [True]
+
+
+def test_help_lists_every_command_once_in_the_order_in_which_one_meets_them() -> None:
+    listed = [name for names in ArbiterGroup.panels.values() for name in names]
+    assert sorted(listed) == sorted(one.name or "" for one in group.registered_commands)
+    told = done("arbiter", "--help")
+    assert [*listed] == sorted(listed, key=lambda name: told.index(f"\n  {name} "))

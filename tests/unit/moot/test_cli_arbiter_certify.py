@@ -85,6 +85,13 @@ def test_certify_tells_a_person_and_takes_another_rate(tmp_path: Path) -> None:
     assert data("arbiter", "certify", directory)["alpha"] == 0.05
 
 
+def test_what_a_certificate_says_is_wrapped(tmp_path: Path) -> None:
+    told = done("arbiter", "certify", certified(tmp_path)[0], COLUMNS="80").splitlines()
+    supposed = told[told.index("This supposes that:") + 1 :]
+    assert len(supposed) > 4
+    assert all(line.startswith("  ") and len(line) <= 80 for line in supposed)
+
+
 def test_a_run_without_a_certain_mode_says_so(tmp_path: Path) -> None:
     directory, found = certified(tmp_path, lambda trial_id, model: decided("yes" if trial_id % 2 else "no"))
     assert found["mode"] is None

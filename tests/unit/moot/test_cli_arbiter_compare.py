@@ -96,6 +96,8 @@ def test_a_person_reads_tables_and_a_sentence(runs: tuple[Path, Path, Path]) -> 
 
 def test_no_figure_is_cut_on_a_terminal_of_80_columns(runs: tuple[Path, Path, Path]) -> None:
     told = done("arbiter", "compare", runs[0], runs[2], COLUMNS="80")
+    prose = told[told.rindex("\n\n") :]
+    assert prose.count("\n") > 3 and max(map(len, prose.splitlines())) <= 80
     assert "…" not in told
     assert all(
         len(line) <= 80 for line in told.splitlines() if line.startswith(("answers", "tokens", "cost"))

@@ -45,7 +45,7 @@ def test_what_is_no_run_is_told_in_one_line(run: Path, tmp_path: Path) -> None:
     value = json.loads(manifest.read_text(encoding="utf-8"))
     for path, says in (
         (tmp_path / "nothing", "there is no such folder"),
-        (manifest, "there is no such folder"),
+        (manifest, "is a file: name the folder of a run"),
         (tmp_path, "is no run: it holds no manifest.json"),
     ):
         result = moot("arbiter", "verify", path)
@@ -55,3 +55,13 @@ def test_what_is_no_run_is_told_in_one_line(run: Path, tmp_path: Path) -> None:
     assert "has schema_version 2.0.0: this Moot judges 1.0.0" in moot("arbiter", "verify", run).stdout
     manifest.write_text(json.dumps(value)[:300], encoding="utf-8")
     assert moot("arbiter", "verify", run).stdout.count("FAIL") == 1
+
+
+def test_trials_cut_off_in_the_middle_are_all_that_is_wrong_with_a_list(tmp_path: Path) -> None:
+    config = tmp_path / "run.json"
+    done("arbiter", "init", "--out", config)
+    run = Path(data("arbiter", "mock-run", config, "--out", tmp_path / "runs")["path"])
+    trials = run / "trials.jsonl"
+    trials.write_bytes(trials.read_bytes()[:-40])
+    told = [line for line in moot("arbiter", "verify", run).stdout.splitlines() if "FAIL" in line]
+    assert [line.split()[1] for line in told] == ["readable"]
