@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from moot.channels.showing import duties
 from moot.channels.showing.namebook import NameBook
 from moot.channels.showing.rendering import Speakers, speakers_of
 from moot.channels.terminal import TerminalSurface, line
@@ -180,4 +181,4 @@ def _owes(obligation: Obligation, now: datetime) -> str:
     left = obligation.due_at - now
     sign = "-" if left < timedelta(0) else ""
     minutes, seconds = divmod(int(abs(left).total_seconds()), 60)
-    return f"{obligation.seat} owes {obligation.expects[0]} {sign}{minutes}:{seconds:02d}"
+    return f"{obligation.seat} owes the {duties.owed(obligation.id)} {sign}{minutes}:{seconds:02d}"

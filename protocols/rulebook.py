@@ -75,6 +75,7 @@ class Rulebook:
         minted: Ids that the sequencer counts (R-D12, K20).
         acts: What people may do, by name, in the order of the protocols.
         wording: How each type reads.
+        duties: What steps are called.
         unshown: Fields that no card shows, by type.
         free_texts: Types that hold what a seat writes about a question that anybody may put.
         urgent: Types that whoever looks must see.
@@ -111,6 +112,7 @@ class Rulebook:
         self.minted: Mapping[str, Minted] = _merged(one.minted for one in protocols)
         self.acts: Mapping[str, Act] = {act.name: act for one in protocols for act in one.acts}
         self.wording: Mapping[str, str] = _merged(one.wording for one in protocols)
+        self.duties: Mapping[str, str] = _merged(one.duties for one in protocols)
         self.unshown: Mapping[str, frozenset[str]] = _merged(one.unshown for one in protocols)
         self.free_texts = frozenset(name for name, kind in messages.items() if kind.is_free_text)
         self.urgent = frozenset().union(*(one.urgent for one in protocols))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from moot.channels.showing import panels, reviews
+from moot.channels.showing import duties, panels, reviews
 from moot.protocols.calls.books import shown
 from moot.protocols.kernel.minds import models_in
 from moot.protocols.kernel.seats import Seat
@@ -268,6 +268,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "whole": lambda value, _arg: str(round(value)) if _is_number(value) else plain(value),  # type: ignore[call-overload]
     "deployment": _row(deploy.MEANS),
     "promotion": _row(promotion.MEANS),
+    "duty": lambda value, _arg: duties.duty(plain(value)),
     "seat": lambda value, _arg: seat_name(plain(value)),
     "verdict": reviews.said,
     "open": reviews.left_open,
@@ -280,7 +281,7 @@ WAYS: Final[Mapping[str, Way]] = {
 number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a Sharpe
 ratio (left out where it is not), one of two words, an instant to the minute, an identifier in words, an amount of
 money, one in millionths of a dollar, what a budget is for, the seats that are not ok, those of a configuration that
-models fill (left out where none does), a seat, what a review does, what it leaves open, how an escalation or an
+models fill (left out where none does), a duty, a seat, what a review does, what it leaves open, how an escalation or an
 experiment ended and what follows from it, a field that says nothing new where it is the argument, an estimate
 without decimals, what the row of a
 decision table asks for, a panel's decision,

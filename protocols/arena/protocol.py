@@ -15,6 +15,7 @@ PROTOCOL: Final = Protocol(
     messages=declared(messages),
     wording=wording.WORDING,
     grounds=grounds.GROUNDS,
+    duties=wording.DUTIES,
     seats=seats.SEATS,
     uses=(ADMIN, ORCHESTRATOR),
     switch="arena",

@@ -18,3 +18,10 @@ WORDING: Final[Mapping[str, str]] = {
     "FINAL_OUTPUT": "gives the final output of {run_id}[: {text}]",
     "RUN_TERMINATED": "ends {run_id} after {rounds|count:round}: {reason}",
 }
+
+DUTIES: Final[Mapping[str, str]] = {
+    "draft": "draft of round {n}",
+    "final": "final output",
+    "review": "review of round {n}",
+}
+"""What steps are called; `{n}` is the number behind their name."""

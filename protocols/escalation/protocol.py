@@ -16,6 +16,7 @@ PROTOCOL: Final = Protocol(
     messages=declared(messages),
     wording=wording.WORDING,
     grounds=grounds.GROUNDS,
+    duties=wording.DUTIES,
     unshown=wording.UNSHOWN,
     urgent=frozenset(map(type_of, declared(messages))),
     marks={"ESCALATION": "escalation"},

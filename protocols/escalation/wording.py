@@ -22,3 +22,10 @@ UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
     "ESCALATION": frozenset({"evidence_seqs", "options", "subject", "suggested_actions", "trigger"}),
 }
 """Fields that no card shows: they say again what stands there already, or nothing to people."""
+
+DUTIES: Final[Mapping[str, str]] = {
+    "answer-acked": "answer",
+    "expire": "expiry",
+    "page": "reminder",
+}
+"""What steps are called; `{n}` is the number behind their name."""

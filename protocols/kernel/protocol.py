@@ -36,6 +36,8 @@ class Protocol:
         name: What it is called.
         messages: The bodies that it brings.
         wording: By type, how a message reads behind the name of who says it; see `moot.channels.showing.wording`.
+        duties: By the name of a step in obligation ids, what it is called where that in words is not enough; `{n}` is
+            the number behind the name.
         unshown: By type, fields that no card shows: they say again what stands there, or nothing to people.
         urgent: Types that whoever looks must see: in a backlog surfaces post them first, and fold none of them.
         marks: By type, how a message stands out on a page: one of `MARKS`.
@@ -66,6 +68,7 @@ class Protocol:
     name: str
     messages: Sequence[type[Message]] = ()
     wording: Mapping[str, str] = field(default_factory=dict)
+    duties: Mapping[str, str] = field(default_factory=dict)
     unshown: Mapping[str, frozenset[str]] = field(default_factory=dict)
     urgent: frozenset[str] = frozenset()
     marks: Mapping[str, str] = field(default_factory=dict)

@@ -16,8 +16,8 @@ OFFICERS: Final[Mapping[str, str]] = {
     "CLOCK_SET": "sets the clock to {society_at|when}, speed {speed}, {paused|either:paused,running}"
     "[: {reason}]",
     "ANCHOR": "anchors what was said until {nominal_at|when}: message {seq}, hash {hash}",
-    "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id}, due for {waited_min} min",
-    "RULING": "rules {outcome|words}[ on {obligation_id}][ in {case_id}]: {reason|words}",
+    "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id|duty}, due for {waited_min} min",
+    "RULING": "rules {outcome|words}[ on {obligation_id|duty}][ in {case_id}]: {reason|words}",
     "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}",
     "AUDIT": "records {event|words}[ by the {seat|seat}][ in {channel}]: {reason}[, {count|unless:1} times]",
     "PERSON_NAMED": "learns that {user_id} on {platform} is called {display_name}",

@@ -20,3 +20,9 @@ WORDING: Final[Mapping[str, str]] = {
     "JUDGMENT": "judges {motion_id} {outcome|words}[, {option}], confidence {confidence}, for {for_score}, "
     "against {against_score}[, standing {standing}]: {reasoning}",
 }
+
+DUTIES: Final[Mapping[str, str]] = {
+    "objections": "objections of round {n}",
+    "replies": "replies of round {n}",
+}
+"""What steps are called; `{n}` is the number behind their name."""

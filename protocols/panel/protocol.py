@@ -16,6 +16,7 @@ PROTOCOL: Final = Protocol(
     messages=declared(messages),
     wording=wording.WORDING,
     grounds=grounds.GROUNDS,
+    duties=wording.DUTIES,
     seats=seats.SEATS,
     uses=(ADMIN, ORCHESTRATOR),
     switch="panel",

@@ -19,3 +19,9 @@ WORDING: Final[Mapping[str, str]] = {
     "PANEL_DECIDED": "decides {panel_id}: {decision|action}[, by {fired_conditions}]{tags|notable}",
     "PANEL_ABORTED": "ends {panel_id} without a decision {tag}[: {why}]",
 }
+
+DUTIES: Final[Mapping[str, str]] = {
+    "phase1": "Phase 1 report",
+    "phase2": "Phase 2 report",
+}
+"""What steps are called; `{n}` is the number behind their name."""

@@ -29,6 +29,7 @@ PROTOCOL: Final = Protocol(
     messages=declared(messages),
     wording=wording.WORDING,
     grounds=grounds.GROUNDS,
+    duties=wording.DUTIES,
     quiet={"CAUSAL_RECORD": lambda _body: True},
     seats=seats.SEATS,
     uses=(ADMIN, REFEREE, TIMEKEEPER),

@@ -60,3 +60,15 @@ WORDING: Final[Mapping[str, str]] = {
     "CAUSAL_RECORD": "records a {record.kind}[ of {record.hypothesis_id}]: {record.summary}",
     "REFLECTION": "reflects on a {record.kind}[ of {record.hypothesis_id}]: {record.summary}",
 }
+
+DUTIES: Final[Mapping[str, str]] = {
+    "assessment": "assessment of round {n}",
+    "assessment-revision": "assessment of the revision",
+    "budget": "ruling when the time is over",
+    "critique": "critique of round {n}",
+    "record": "record of what came of it",
+    "rebuttal": "rebuttal of round {n}",
+    "refine": "refinement of {n}",
+    "revise-request": "request for a revision",
+}
+"""What steps are called; `{n}` is the number behind their name."""

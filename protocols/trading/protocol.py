@@ -38,6 +38,7 @@ PROTOCOL: Final = Protocol(
     messages=declared(messages),
     wording=wording.WORDING,
     grounds=grounds.GROUNDS,
+    duties=wording.DUTIES,
     urgent=frozenset({"RISK_ALERT", "HALT", "RESUME", "RESUME_CONFIRMED"}),
     marks={"HALT": "halt"},
     # The desk measures its risk every five minutes and looks for signals every fifteen; what it finds is shown.

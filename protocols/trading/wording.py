@@ -76,3 +76,22 @@ WORDING: Final[Mapping[str, str]] = {
     "RECALL_REQUEST": "asks System A to evaluate {strategy_id} anew[: {reason}]",
     "HEALTH_CHECK": "finds System {system} {status|words}[: {agents|statuses}]",
 }
+
+DUTIES: Final[Mapping[str, str]] = {
+    "close": "check after the close",
+    "deploy": "proposal to deploy a strategy",
+    "desk": "round of the desk",
+    "metrics": "record of a strategy's figures",
+    "move": "move of a strategy",
+    "overnight": "overnight risk check",
+    "poll": "look for new strategies",
+    "pre_market": "check before the open",
+    "promote": "proposal to promote a strategy",
+    "reduce": "signal that reduces a position",
+    "report": "report of the trading day",
+    "return": "return of the strategy to System A",
+    "risk": "risk check",
+    "summary": "summary of the session",
+    "weekly": "weekly report",
+}
+"""What steps are called; `{n}` is the number behind their name."""

@@ -309,7 +309,7 @@ def test_nobody_owes_what_a_society_did_not_speak_until_it_speaks_it_again(place
     judged = moot(place, "verify", "rain", "--protocol", "weather")
     assert judged.returncode == 0, judged.stdout
     points.write_text(named)
-    back = live(place, "reminds the Forecaster of question_20260223_1005")
+    back = live(place, "reminds the Forecaster of the forecast in question_20260223_1005")
     assert "the log speaks" not in back and "reminds the Forecaster of" in back
     judged = moot(place, "verify", "rain")
     assert judged.returncode == 0, judged.stdout

@@ -130,6 +130,7 @@ def print_obligations(target: Console, found: Situation) -> None:
     """Print what is owed, with countdowns; what officers owe is dim."""
     from rich.text import Text
 
+    from moot.channels.showing import duties
     from moot.protocols.kernel.seats import OFFICERS
 
     if not found.docket.open:
@@ -139,7 +140,7 @@ def print_obligations(target: Console, found: Situation) -> None:
     for o in found.owed():
         holder = found.docket.context.holders.get(o.seat)
         who = Text.assemble(seat_text(o.seat), (f" ({holder.user_id})", "dim") if holder else "")
-        cells = (who, " or ".join(o.expects), due_text(found, o), o.id)
+        cells = (who, duties.owed(o.id), due_text(found, o), o.id)
         rows.append(Row(cells, "dim" if o.seat in OFFICERS else ""))
     print_rows(target, ("seat", "owes", "due", "obligation"), rows, fold="owes", below="obligation")
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from moot.channels.showing.wording import clean, seat_name, words
+from moot.channels.showing import duties
+from moot.channels.showing.wording import clean, seat_name
 from moot.console.errors import ConsoleError, NotThere
 from moot.console.model.interface import ObligationView, Person, ReadModel
 from moot.protocols.kernel.faults import why
@@ -38,7 +39,7 @@ async def form_of(model: ReadModel, person: Person, obligation_id: str) -> dict[
     name = seat_name(str(owed.seat))
     return {
         "kind": "seat",
-        "title": f"{name}: {' or '.join(words(kind) for kind in owed.expects)}",
+        "title": f"{name}: {clean(duties.owed(owed.id), 120)}",
         "about": owed.case_id,
         "obligation": owed.id,
         "case": owed.case_id,

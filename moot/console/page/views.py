@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from moot.channels.chat.commands import commands
+from moot.channels.showing import duties
 from moot.channels.showing.looks import looks
 from moot.channels.showing.rendering import UNKNOWN, Speakers
-from moot.channels.showing.wording import clean, seat_name, words
+from moot.channels.showing.wording import clean, seat_name
 from moot.console.errors import NotThere
 from moot.console.model.calls import CLOSED
 from moot.console.model.interface import (
@@ -94,7 +95,7 @@ def owed_of(
         "name": seat_name(str(one.seat)) + (f" ({clean(one.held_by, 60)})" if one.held_by else ""),
         "held": one.held_by,
         "model": clean(models.get(one.seat, ""), 120) if one.held_by is None else "",
-        "what": " or ".join(words(kind) for kind in one.expects),
+        "what": clean(duties.owed(one.id), 120),
         "opened": rfc3339(one.opened_at),
         "due": rfc3339(one.due_at),
         "closed": one.closed_seq,

@@ -93,9 +93,9 @@ def test_an_assessment_reads_as_a_person_would_say_it():
             "Explorer proposes hyp_1: Momentum 20/60 earns on sp500 (momentum on sp500)",
         ),
         (
-            officers.TimeoutPing(obligation_id="hyp_1/r2/explorer", seat="explorer", waited_min=20.0),
+            officers.TimeoutPing(obligation_id="hyp_1/rebuttal-2/explorer", seat="explorer", waited_min=20.0),
             REFEREE,
-            "Referee reminds the Explorer of hyp_1/r2/explorer, due for 20 min",
+            "Referee reminds the Explorer of the rebuttal of round 2 in hyp_1, due for 20 min",
         ),
         (
             officers.Audit(

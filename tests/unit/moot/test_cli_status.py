@@ -57,9 +57,9 @@ def test_a_status_of_before_reads_like_this(place: Path) -> None:
         "cycle_20260223_1000  cycle   debating     message 2\n"
         f"{HYP}    debate  assessing 2  message 3\n"
         "\n"
-        "seat     owes             due            obligation\n"
-        f"Critic   RISK_ASSESSMENT  now            {HYP}/assessment-2/critic\n"
-        f"Referee  RULING           in 1 h 37 min  {HYP}/budget/referee\n"
+        "seat     owes                          due            obligation\n"
+        f"Critic   assessment of round 2         now            {HYP}/assessment-2/critic\n"
+        f"Referee  ruling when the time is over  in 1 h 37 min  {HYP}/budget/referee\n"
     )
 
 
@@ -76,11 +76,11 @@ def test_what_people_copy_stands_whole_in_a_narrow_terminal(
 
 def test_an_id_that_does_not_fit_beside_its_row_stands_under_it(place: Path) -> None:
     assert done("status", place, "--until", 7, COLUMNS="60").endswith(
-        "seat     owes             due\n"
+        "seat     owes                          due\n"
         "  obligation\n"
-        "Critic   RISK_ASSESSMENT  now\n"
+        "Critic   assessment of round 2         now\n"
         f"  {HYP}/assessment-2/critic\n"
-        "Referee  RULING           in 1 h 37 min\n"
+        "Referee  ruling when the time is over  in 1 h 37 min\n"
         f"  {HYP}/budget/referee\n"
     )
 

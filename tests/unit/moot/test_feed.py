@@ -85,8 +85,8 @@ def test_the_status_line_says_time_cycle_who_owes_what_until_when_and_escalation
     live(script)
     early, late, waiting, conservative = said
     assert early.startswith(" Mon 23 Feb 10:04 UTC  infx | cycle ")
-    assert "| cycle " in early and "explorer owes HYPOTHESIS " in early
-    assert "explorer owes HYPOTHESIS -1:02" in late
+    assert "| cycle " in early and "explorer owes the hypothesis " in early
+    assert "explorer owes the hypothesis -1:02" in late
     assert "| 1 escalation open" in waiting and "conservative" not in waiting
     assert "| conservative " in conservative
 

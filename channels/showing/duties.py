@@ -1,0 +1,57 @@
+"""How a duty is named to people: `the rebuttal of round 2 in hyp_20260223_1018`, not the id that a program uses.
+
+What an obligation's id holds is said once, at `Obligation`; what a step is called stands with its protocol.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import month_name
+from typing import Final
+
+from moot.protocols.rulebook import rulebook
+
+_ID: Final = re.compile(r"([^/]+)/([^/]+)/[^/]+")
+_COUNTED: Final = re.compile(r"([a-z_]+\d?(?:-[a-z_]+)*?)-(\w*\d[\w-]*)")
+_TICK: Final = re.compile(r"(?:\d{4}(0[1-9]|1[0-2])([0-3]\d)-)?([01]\d|2[0-3])([0-5]\d)")
+_NUMBER: Final = "{n}"
+
+
+def duty(obligation_id: str) -> str:
+    """Name a duty in words, with the case that it belongs to; what is no id of one is returned as it is."""
+    found = _ID.fullmatch(obligation_id)
+    return f"the {_called(found[2])} in {found[1]}" if found else obligation_id
+
+
+def owed(obligation_id: str) -> str:
+    """Name a duty where its case is known: `rebuttal of round 2`; what is no id of one is returned as it is."""
+    found = _ID.fullmatch(obligation_id)
+    return _called(found[2]) if found else obligation_id
+
+
+def _called(step: str) -> str:
+    """Name a step in words; a time in its name is told, a number where its protocol says of what it is one."""
+    if step in (known := rulebook().duties):
+        return known[step].replace(f" of round {_NUMBER}", "")
+    found = _COUNTED.fullmatch(step)
+    if found is None:
+        return _plain(step)
+    base, rest = found[1], found[2]
+    noun = known.get(base, _plain(base))
+    if _NUMBER in noun:
+        return noun.replace(_NUMBER, rest.partition("-")[0])
+    return f"{noun}{_at(rest)}"
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", " ").replace("_", " ")
+
+
+def _at(rest: str) -> str:
+    """Word the time of a tick of the trading day, which its name has by New York's clock; "" for what is none."""
+    found = _TICK.fullmatch(rest)
+    if found is None:
+        return ""
+    month, day, hour, minute = found.groups()
+    on = f"{int(day)} {month_name[int(month)]}, " if day else ""
+    return f" of {on}{hour}:{minute} New York time"
