@@ -284,15 +284,22 @@ HANG: Final = 29
 
 
 def printed(file: str) -> str:
-    """Run command lines in a copy of their directory and return them with what they print on a terminal."""
+    """Run command lines in a copy of their directory and return them with what they print on a terminal.
+
+    What one that ends in `QUIET` prints is not shown.
+    """
     path = ROOT / file
     told = []
     with tempfile.TemporaryDirectory() as place:
         shutil.copytree(path.parent, place, dirs_exist_ok=True)
         with contextlib.chdir(place):
             for line in path.read_text(encoding="utf-8").splitlines():
-                told.append(f"$ {line}\n{_output_of(line)}")
-    return "\n".join(told)
+                shown = _output_of(line.removesuffix(QUIET))
+                told.append(f"$ {line}\n" if line.endswith(QUIET) else f"$ {line}\n{shown}\n")
+    return "".join(told).removesuffix("\n")
+
+
+QUIET: Final = " > /dev/null"
 
 
 def _output_of(line: str) -> str:

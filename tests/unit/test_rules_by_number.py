@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.check_docs import prose
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "design" / "rules.md"
 PACKAGES = ("protocols", "channels", "memory", "config", "bots", "moot")
@@ -59,6 +61,22 @@ def test_every_rule_that_code_says_is_broken_stands_on_the_page() -> None:
 
 
 def test_pages_for_users_say_rules_in_words_and_no_numbers() -> None:
-    found = [(where, number) for number, where in cited() if where.startswith(USERS)]
+    pages = [path for path in ROOT.rglob("*.md") if str(path.relative_to(ROOT)).startswith(USERS)]
+    found = [
+        (path.name, line)
+        for path in pages
+        for line, text in prose(path.read_text("utf-8"))
+        if RULING.search(text)
+    ]
 
+    assert len(pages) > 20
     assert found == []
+
+
+def test_pages_for_builders_that_cite_numbers_lead_to_the_page_of_the_rules() -> None:
+    pages = [path for folder in ("design", "adr") for path in (ROOT / "docs" / folder).glob("*.md")]
+    citing = {path.name: text for path in pages if RULING.search(text := path.read_text("utf-8"))}
+    alone = [name for name, text in citing.items() if name != "rules.md" and "rules.md)" not in text]
+
+    assert len(citing) > 5
+    assert alone == []
