@@ -121,7 +121,7 @@ class Log:
         """
         from moot.explaining.explain import explain
 
-        return explain(_Anew(self._source), str(id))
+        return explain(self._source, str(id))
 
     def verify(self, *, evidence: bool = True, strict: bool = False) -> Report:
         """Judge the log as `moot verify` does, trusting nothing in it.
@@ -222,21 +222,6 @@ class Log:
                 if held <= {env.body.type for env in source.envelopes({"type": held})}:
                     return held
             raise
-
-
-class _Anew:
-    """A source that is opened anew each time it is looked through: a file can be read once only."""
-
-    def __init__(self, source: Callable[[], LogSource]) -> None:
-        self._source = source
-
-    def texts(self) -> Iterator[tuple[int, str]]:
-        with self._source() as source:
-            yield from source.texts()
-
-    def at(self, numbers: Sequence[int]) -> Iterator[Envelope]:
-        with self._source() as source:
-            yield from source.at(numbers)
 
 
 def open_log(path: Path | str) -> Log:

@@ -8,8 +8,8 @@ from moot.channels.showing.rendering import predicate, speaker
 from moot.channels.showing.wording import words
 from moot.explaining.explanation import Applied, Decision, Explanation, Held, Link, Objection, Row, Said
 from moot.explaining.finding import NAMING, Story, story_of
-from moot.explaining.index import Texts
-from moot.explaining.rows import machine_of, rows_of
+from moot.explaining.index import Opener
+from moot.explaining.rows import machines_of, rows_of
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.grounds import found
 from moot.protocols.kernel.seats import OFFICERS
@@ -21,7 +21,7 @@ VOID = "void"
 ESCALATED, FLAWED = "ESCALATION", "VIOLATION"
 
 
-def explain(log: Texts, given: str) -> Explanation:
+def explain(log: Opener, given: str) -> Explanation:
     """Explain what an id of a log stands for; see `moot.explaining.finding.story_of` for ids and errors."""
     return _Telling(story_of(log, given)).explanation()
 
@@ -71,8 +71,7 @@ class _Telling:
         story = self.story
         if story.case_id is None:
             return "Message" if story.focus else "Strategy"
-        machine = machine_of(story.own)
-        return machine.shown if machine is not None else "Case"
+        return kind_of(story.own)
 
     def said(self, env: Envelope) -> Said:
         return Said(
@@ -88,9 +87,9 @@ class _Telling:
         grounds = rulebook().grounds
         rows: Mapping[int, Row] = {}
         if said[0].case_id is not None and len({env.case_id for env in said}) == 1:
-            machine = machine_of(said)
+            machines = machines_of(said)
             in_effect = [env for env in said if env.seq not in self.flaws]
-            rows = rows_of(machine, in_effect) if machine is not None and in_effect else {}
+            rows = rows_of(machines[0], in_effect) if len(machines) == 1 and in_effect else {}
         opens = {said[0].seq for said in self.story.others.values()} if self.story.case_id is None else set()
         return tuple(
             self.decision(env, said, rows.get(env.seq))
@@ -152,9 +151,12 @@ class _Telling:
         return 3 if getattr(opener.body, "parent_strategy_id", None) else 1
 
     def link(self, case_id: str, said: Sequence[Envelope]) -> Link:
-        machine = machine_of(said)
-        kind = machine.shown.lower() if machine is not None else "case"
-        return Link(case_id, kind, came_to(self.decisions(said)), said[0].seq)
+        return Link(case_id, kind_of(said).lower(), came_to(self.decisions(said)), said[0].seq)
+
+
+def kind_of(said: Sequence[Envelope]) -> str:
+    """Name the kind of a case by its messages."""
+    return next((machine.shown for machine in machines_of(said)), "Case")
 
 
 def came_to(decisions: Sequence[Decision]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
 
-from moot.explaining.index import Index, Texts
+from moot.explaining.index import Index, Opener
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import BadInput
 
@@ -52,11 +52,11 @@ class Story:
     others: dict[str, list[Envelope]] = field(default_factory=dict)
 
 
-def story_of(log: Texts, given: str) -> Story:
+def story_of(log: Opener, given: str) -> Story:
     """Find what an id stands for.
 
     Args:
-        log: Where.
+        log: Opens the log.
         given: The number of a message, with or without #; an id of anything; or the beginning of a case's.
 
     Raises:

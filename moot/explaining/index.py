@@ -6,6 +6,7 @@ Texts are looked through, not decoded: of a log of 100,000 messages only those a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
 from moot.channels.showing.namebook import TELLING, NameBook
@@ -29,6 +30,10 @@ class Texts(Protocol):
         """Yield the messages with these numbers, in order."""
 
 
+Opener = Callable[[], AbstractContextManager[Texts]]
+"""Opens a log to be looked through."""
+
+
 class Index:
     """Where things stand in a log.
 
@@ -39,39 +44,40 @@ class Index:
         who: What the log says of who speaks.
     """
 
-    def __init__(self, log: Texts, wanted: str, *, is_visible: Callable[[str], bool] | None = None) -> None:
+    def __init__(self, log: Opener, wanted: str) -> None:
         """Look through a log once.
 
         Args:
-            log: It.
+            log: Opens it; a file can be read once only.
             wanted: A text to look for besides.
-            is_visible: Says of a line whether it may be looked at at all; None: all may be.
         """
-        self.log = log
+        self._log = log
         self.cases: dict[str, list[int]] = {}
         self.strategies: dict[str, list[int]] = {}
         self.naming: list[int] = []
         telling: list[int] = []
-        for number, text in log.texts():
-            if is_visible is not None and not is_visible(text):
-                continue
-            if case_id := _field(text, CASE):
-                self.cases.setdefault(case_id, []).append(number)
-            if strategy_id := _field(text, STRATEGY):
-                self.strategies.setdefault(strategy_id, []).append(number)
-            if wanted in text:
-                self.naming.append(number)
-            if _field(text, TYPE) in _TELLING:
-                telling.append(number)
+        with log() as source:
+            for number, text in source.texts():
+                if case_id := _field(text, CASE):
+                    self.cases.setdefault(case_id, []).append(number)
+                if strategy_id := _field(text, STRATEGY):
+                    self.strategies.setdefault(strategy_id, []).append(number)
+                if wanted in text:
+                    self.naming.append(number)
+                if _field(text, TYPE) in _TELLING:
+                    telling.append(number)
         book = NameBook()
-        for env in log.at(telling):
+        for env in self.messages(telling):
             book.note(env)
         self.who = book.who
 
     def messages(self, numbers: Iterable[int]) -> list[Envelope]:
         """Return the messages with these numbers, in order."""
         found = sorted(set(numbers))
-        return [*self.log.at(found)] if found else []
+        if not found:
+            return []
+        with self._log() as source:
+            return [*source.at(found)]
 
     @property
     def ids(self) -> tuple[str, ...]:

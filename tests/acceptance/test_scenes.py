@@ -1,4 +1,4 @@
-"""Every scene file in `scenes/` does what its comments say, and its log verifies and breaks no law."""
+"""Every scene file in `scenes/` does what its comments say, its log verifies and breaks no law, and what is explained is so."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from moot.simulation.scene import load_scene, run_scene
 from tests.acceptance.expectations import complaints
 from tests.doubles.checking import findings, unlawful
+from tests.doubles.explained import misplaced
 
 SCENES = sorted((Path(__file__).parent / "scenes").glob("*.yaml"))
 
@@ -20,3 +21,4 @@ def test_scene_does_what_it_says(path: Path) -> None:
     assert complaints(path, result.envelopes, scene.start) == []
     assert findings(result.envelopes) == []
     assert unlawful(env.line for env in result.envelopes) == []
+    assert [*misplaced(result.envelopes)] == []

@@ -47,9 +47,12 @@ def why(
     ID may be a debate, a strategy, a deployment, a promotion, an alert, a trade, an escalation, a run, a panel, a
     motion, an experiment, an obligation, or a message by its number.
     """
-    import moot
+    from moot.explaining.explain import explain
+    from moot.logs import open_log
+    from moot.place import log_path
 
-    found = moot.open_log(named).why(given)
+    path = log_path(named)
+    found = explain(lambda: open_log(path), given)
     if as_json:
         write_json(found.as_json())
         return
