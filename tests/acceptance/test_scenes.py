@@ -1,4 +1,4 @@
-"""Every scene file in `scenes/` does what its comments say, its log verifies, breaks no law, and is explained as it was."""
+"""Every scene file in `scenes/` does what it says, its log verifies, breaks no law, and is explained as it was."""
 
 from __future__ import annotations
 
