@@ -44,7 +44,7 @@ generate: install  ## write the generated files anew
 bench: install  ## measure speed into bench.json (ONLY=bus for a part)
 	$(BIN)/python tests/benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
-soak: install  ## run what is too long for CI, and say what it ran and found (ARGS="--first 201 --seeds 50")
+soak: install  ## run what is too long for CI, and say what it ran and found (ARGS="--first 201 --weeks 50")
 	$(BIN)/python -m tests.soak.figures
 	$(BIN)/python tests/soak/run.py $(ARGS)
 

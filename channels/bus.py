@@ -53,7 +53,11 @@ class Admission(Protocol):
         ...
 
     def mint(self, draft: Draft, sent_at: datetime) -> Message:
-        """Return the body with the ids that the sequencer counts (K20); often the draft's own body."""
+        """Return the body with the ids that the sequencer counts (K20); often the draft's own body.
+
+        Raises:
+            Violation: It has one that it may not choose; nothing was counted, and the bus turns it into `Refused`.
+        """
         ...
 
     def unmint(self, draft: Draft, body: Message) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from moot.bots.desk.intraday import read_intraday
 from moot.bots.desk.market import Market
+from moot.bots.minds.simulated.temper import DEFAULT, Temper
 from moot.bots.tools.continuation import LABEL
 from moot.bots.tools.prices import load_universe
 from moot.bots.tools.universe import Universe
@@ -19,6 +20,7 @@ from moot.config.settings import Settings
 from moot.memory.evidence import Evidence, InMemoryEvidence
 from moot.minds.choosing import Chosen, MindSources, chosen
 from moot.model_start import ModelSeats
+from moot.ports import Ports
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import parse_instant, rfc3339
@@ -58,6 +60,8 @@ class Plan:
         recording: A life that is lived again, whose answers count instead of the models'; its log is cut where that
             of the recording is. None: none.
         minds: What fills seats instead of what the configuration says.
+        temper: How the simulated minds behave.
+        ports: What stands between it and its parts; by default nothing.
 
     Raises:
         UnusableMind: A mind that the configuration or the caller names cannot be used; nothing has started yet.
@@ -75,6 +79,8 @@ class Plan:
     past: Past | None = None
     recording: Life | None = None
     minds: MindSources = field(default_factory=dict)
+    temper: Temper = DEFAULT
+    ports: Ports = field(default_factory=Ports)
     chosen: Mapping[str, Chosen] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -148,14 +148,17 @@ class Society:
         self.host.duty_runner = duty_runner
         self._duty_runner = asyncio.create_task(duty_runner.run(), name="duty runner")
         self._duty_runner.add_done_callback(self._office_ended)
-        tools = SimulatedTools(universe=universe, evidence=evidence, seed=plan.seed, market=market)
+        tools = SimulatedTools(
+            universe=universe, evidence=evidence, seed=plan.seed, temper=plan.temper, market=market
+        )
         self.host.contents = partial(text_of, evidence)
         notebook = await self._exits.enter_async_context(opened(source_of(plan.settings), clock))
         own = OwnMinds(plan.chosen, clock, plan.seed)
         own.tell = self.host.audit_silence
         self._exits.callback(own.close)
         seating = Seating(plan.settings, plan.seed, plan.scripts, tools, notebook, own, models)
-        self.minds = seating.minds(is_admin_simulated=plan.is_admin_simulated)
+        minds = seating.minds(is_admin_simulated=plan.is_admin_simulated)
+        self.minds = {seat: plan.ports.mind(seat, mind, clock) for seat, mind in minds.items()}
         for seat, mind in self.minds.items():
             self.host.seat_bot(Bot(seat, mind, self.host, clock))
         duty_runner.wake()

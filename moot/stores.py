@@ -114,7 +114,7 @@ async def bus_of(
             on_entry = partial(_kept_until, plan.last_seq, on_entry)
         bus = InMemoryBus(admission=gate, now=clock.now, on_entry=on_entry, past=tuple(past))
     exits.push_async_callback(bus.close)
-    return bus, synced
+    return plan.ports.bus(bus, clock), synced
 
 
 def _kept_until(last_seq: int, keep: Callable[[Entry], None], entry: Entry) -> None:

@@ -117,7 +117,10 @@ class Sequencer:
         sent_at = self._now() + _skipped(draft)
         if self.last_sent_at is not None and sent_at < self.last_sent_at:
             sent_at = self.last_sent_at
-        body = self._admission.mint(admitted, sent_at)
+        try:
+            body = self._admission.mint(admitted, sent_at)
+        except Violation as violation:
+            raise Refused(violation) from violation
         seq = self._seq + 1
         try:
             envelope, link = seal(

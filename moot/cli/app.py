@@ -31,7 +31,7 @@ PANELS: Final = {
         "post", "reply", "ack", "override", "take", "answer", "release", "pause", "step", "speed", "halt", "resume",
         "stop", "act",
     ),
-    "Check and keep": ("verify", "minds", "anchor", "rebuild", "export", "backup"),
+    "Check and keep": ("verify", "chaos", "minds", "anchor", "rebuild", "export", "backup"),
     "Set up": ("doctor", "models", "discord", "slack", "config", "schema"),
 }  # fmt: skip
 """The commands by what they are for, in the order in which help lists them."""

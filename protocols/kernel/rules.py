@@ -217,6 +217,27 @@ class Counter:
         for value in _ids(env.body, rule):
             self._saw(rule, value, env.sent_at)
 
+    def check(self, body: Message, sent_at: datetime) -> None:
+        """Check that an id which an author chose does not look counted, unless it is the next one.
+
+        Raises:
+            Malformed: It does: it is said again, or made up.
+        """
+        rule = self._minted.get(body.type)
+        if rule is None:
+            return
+        when = stamp(sent_at) if rule.by_minute else ""
+        last, n = self.last.get(rule.prefix, ("", 0))
+        n = n if last == when else 0
+        for value in _ids(body, rule):
+            if not value.startswith(f"{rule.prefix}_"):
+                n += not value
+            elif value == self._name(rule, when, n + 1):
+                n += 1
+            elif not rule.each or value not in [self._name(rule, when, k) for k in range(1, n + 1)]:
+                why = f"{value[:80]}: ids like {rule.prefix}_… are counted when a message is logged: leave it empty"
+                raise Malformed("R-D12", why, field=".".join(rule.path))
+
     def _saw(self, rule: Minted, value: str, sent_at: datetime) -> None:
         """Count an id that a body has; one of another minute is in nobody's way."""
         if not rule.pattern.fullmatch(value):
@@ -339,7 +360,13 @@ class Gate:
         return draft
 
     def mint(self, draft: Draft, sent_at: datetime) -> Message:
-        """Return the body with its counted ids."""
+        """Return the body with its counted ids.
+
+        Raises:
+            Malformed: A bot or a person gives it one that looks counted and is not the next.
+        """
+        if draft.author not in OFFICERS:
+            self._counter.check(draft.body, sent_at)
         return self._counter.mint(draft.body, sent_at)
 
     def unmint(self, draft: Draft, body: Message) -> None:

@@ -1,146 +1,90 @@
-"""`make soak`: what is too long for CI; says what it ran and found, and writes a table of it.
+"""`make soak`: weeks that are too many for CI; says what it lived and found, and adds a row to the table of it.
 
-Each part is a function that lives seeds and returns rows; a new long run is a row of `PARTS`. Results stand in
-`tests/soak/results.json`, for machines, and `tests/soak/results.md`, for people. The exit code is 1 on a finding.
+A row is a range of seeds, which `moot chaos` lives. The rows stand in `tests/soak/results.json`, for machines, and
+`tests/soak/results.md`, for people; a range that is lived again takes the place of its row. The exit code is 1 on a
+finding.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import structlog
-
-from moot.simulation.worlds.plan import draw
-from moot.simulation.worlds.world import live
+from moot.chaos.run import ChaosOptions, ChaosResult, Week, run
 
 HERE = Path(__file__).parent
-SEEDS = 200
-DAYS = 0.3
-
-Rows = Iterator[dict[str, Any]]
+WEEKS = 200
 
 
-def world(given: tuple[int, float]) -> dict[str, Any]:
-    """Live one world; its row is plain data."""
-    seed, days = given
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
-    plan = draw(seed, days=days)
-    try:
-        outcome = live(plan)
-    except Exception as fault:
-        return row(seed, plan.clock, plan.bus, 0, 0, {}, [f"it failed: {type(fault).__name__}: {fault}"])
-    return row(
-        seed, plan.clock, plan.bus, outcome.messages, outcome.lives, outcome.happened, outcome.findings
-    )
-
-
-def row(
-    seed: int, clock: str, bus: str, messages: int, lives: int, happened: dict[str, int], findings: list[str]
-) -> dict[str, Any]:
+def row(result: ChaosResult) -> dict[str, Any]:
+    """Return what the table says of a range of seeds."""
+    said = result.as_json()
+    first, weeks = said["seed"], said["weeks"]
+    figures = {name: said[name] for name in ("messages", "lives", "clocks", "buses", "faults", "wall_s")}
+    rows = said["rows"]
+    findings = {str(one["seed"]): one["says"][:3] for one in said["findings"]}
     return {
-        "seed": seed,
-        "clock": clock,
-        "bus": bus,
-        "messages": messages,
-        "lives": lives,
-        "happened": dict(sorted(happened.items())),
-        "findings": findings[:5],
+        "seeds": [first, first + weeks - 1],
+        "rate": said["rate"],
+        **figures,
+        "rows_taken": sum(map(bool, rows.values())),
+        "rows": len(rows),
+        "findings": findings,
     }
 
 
-def worlds(seeds: range, days: float, jobs: int) -> Rows:
-    """Live a world a seed (moot.simulation.worlds)."""
-    given = [(seed, days) for seed in seeds]
-    if jobs == 1:
-        yield from map(world, given)
-        return
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        yield from pool.imap_unordered(world, given)
-
-
-PARTS: dict[str, Callable[[range, float, int], Rows]] = {"worlds": worlds}
-"""What there is to run, by name."""
-
-
-def summary(
-    part: str, rows: list[dict[str, Any]], seeds: range, days: float, wall_s: float
-) -> dict[str, Any]:
-    happened: Counter[str] = Counter()
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the table for people."""
+    lines = [
+        "# Weeks that were lived with faults",
+        "",
+        "Written by `tests/soak/run.py`; do not edit. `moot chaos --seed N` lives one of them again.",
+        "",
+        "| seeds | weeks | messages | lives | faults | minutes | weeks with findings |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for one in rows:
-        happened.update(one["happened"])
-    return {
-        "part": part,
-        "seeds": f"{seeds.start} to {seeds.stop - 1}",
-        "days": days,
-        "worlds": len(rows),
-        "messages": sum(one["messages"] for one in rows),
-        "lives": sum(one["lives"] for one in rows),
-        "by_clock": dict(sorted(Counter(one["clock"] for one in rows).items())),
-        "by_bus": dict(sorted(Counter(one["bus"] for one in rows).items())),
-        "happened": dict(sorted(happened.items())),
-        "wall_s": round(wall_s),
-        "findings": {str(one["seed"]): one["findings"] for one in rows if one["findings"]},
-    }
-
-
-def table(parts: dict[str, dict[str, Any]]) -> str:
-    lines = ["# What `make soak` ran and found", "", "Written by `tests/soak/run.py`; do not edit.", ""]
-    for part in parts.values():
-        lines += [f"## {part['part']}, seeds {part['seeds']}, about {part['days']} days each", ""]
-        lines += ["| what | how often |", "|---|---|"]
-        lines += [f"| {name} | {part[name]:,} |" for name in ("worlds", "lives", "messages")]
-        lines += [f"| in {clock} time | {count} |" for clock, count in part["by_clock"].items()]
-        lines += [f"| on the bus {bus} | {count} |" for bus, count in part["by_bus"].items()]
-        lines += [f"| {what} | {count} |" for what, count in part["happened"].items()]
-        lines += [f"| worlds with findings | {len(part['findings'])} |", ""]
-        lines += [f"- seed {seed}: {found[0]}" for seed, found in part["findings"].items()]
+        first, last = one["seeds"]
+        struck = ", ".join(f"{n:,} {name}" for name, n in one["faults"].items())
+        figures = (f"{last - first + 1:,}", f"{one['messages']:,}", f"{one['lives']:,}", struck)
+        minutes = f"{one['wall_s'] / 60:.0f}"
+        lines.append(f"| {first} to {last} | {' | '.join(figures)} | {minutes} | {len(one['findings'])} |")
+    lines.append("")
+    lines += [f"- seed {seed}: {found[0]}" for one in rows for seed, found in one["findings"].items()]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def main() -> int:
+    """Live a range of seeds and add its row."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=sorted(PARTS), help="one part alone")
     parser.add_argument("--first", type=int, default=1, help="first seed")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help="how many")
-    parser.add_argument("--days", type=float, default=DAYS, help="about how many days each society lives")
+    parser.add_argument("--weeks", type=int, default=WEEKS, help="how many")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--no-write", action="store_true", help="leave the committed results as they are")
     options = parser.parse_args()
-    file = HERE / "results.json"
-    known = json.loads(file.read_text()) if file.exists() else {}
-    seeds = range(options.first, options.first + options.seeds)
-    found = 0
-    for name, part in PARTS.items():
-        if options.only not in (None, name):
-            continue
-        began = time.monotonic()
-        rows: list[dict[str, Any]] = []
-        for one in part(seeds, options.days, options.jobs):
-            rows.append(one)
-            said = f"{name}: {len(rows)} of {len(seeds)}"
-            if one["findings"]:
-                print(
-                    f"{said}: seed {one['seed']}, {one['clock']} time, {one['bus']}: {one['findings'][0]}",
-                    flush=True,
-                )
-            elif not len(rows) % 10:
-                print(f"{said}, {sum(bool(r['findings']) for r in rows)} with findings", flush=True)
-        rows.sort(key=lambda one: one["seed"])
-        known[name] = summary(name, rows, seeds, options.days, time.monotonic() - began)
-        found += len(known[name]["findings"])
+    lived = 0
+
+    def tell(week: Week) -> None:
+        nonlocal lived
+        lived += 1
+        if week.findings:
+            print(f"{lived} of {options.weeks}: seed {week.seed}: {week.findings[0]}", flush=True)
+        elif not lived % 10:
+            print(f"{lived} of {options.weeks}", flush=True)
+
+    result = run(ChaosOptions(seed=options.first, weeks=options.weeks, jobs=options.jobs), tell)
     if not options.no_write:
-        file.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
-        (HERE / "results.md").write_text(table(known))
-    print(f"{found} worlds with findings" if found else "nothing was found", flush=True)
-    return 1 if found else 0
+        file = HERE / "results.json"
+        new = row(result)
+        known = [one for one in json.loads(file.read_text()) if one["seeds"] != new["seeds"]]
+        rows = sorted([*known, new], key=lambda one: one["seeds"])
+        file.write_text(json.dumps(rows, indent=1) + "\n")
+        (HERE / "results.md").write_text(table(rows))
+    print(f"{len(result.found)} weeks with findings" if result.found else "nothing was found", flush=True)
+    return 1 if result.found else 0
 
 
 if __name__ == "__main__":

@@ -146,6 +146,30 @@ def test_each_part_of_a_list_is_counted_and_given_ids_are_kept_and_seen():
     assert [p.change_id for p in counter.mint(proposals(""), START).proposals] == ["arch_010"]
 
 
+@pytest.mark.parametrize(
+    ("author", "body"),
+    [
+        (EVOLVER, m.Reflection(record=bodies.entry(record_id="ref_001"))),
+        (EVOLVER, m.Reflection(record=bodies.entry(record_id="ref_003"))),
+        (EXPLORER, bodies.hypothesis("c", hypothesis_id="hyp_20260222_1000")),
+        (EXPLORER, proposals("", "arch_007")),
+    ],
+)
+def test_r_d12_an_id_that_looks_counted_and_is_not_the_next_is_refused(author, body):
+    counting = gate()
+    counting.mint(draft(m.Reflection(record=bodies.entry()), EVOLVER), START)
+    before = dict(counting.counted)
+    with pytest.raises(Malformed, match=r"R-D12"):
+        counting.mint(draft(body, author), START)
+    assert counting.counted == before
+    following = m.Reflection(record=bodies.entry(record_id="ref_002"))
+    assert counting.mint(draft(following, EVOLVER), START) == following
+    assert (
+        counting.mint(draft(proposals("", "arch_002", "arch_001"), EXPLORER), START).proposals[2].change_id
+        == "arch_001"
+    )
+
+
 def test_an_id_that_was_given_is_not_given_again():
     counter = Counter(rulebook().minted)
     given_id = bodies.hypothesis("c", hypothesis_id="hyp_20260223_1000")

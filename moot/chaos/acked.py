@@ -1,0 +1,66 @@
+"""The bus as its publishers know it: what it acknowledged is remembered, to be found in the log at the end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+
+from moot.channels.bus import Bus, Head, OnAppend, OnFault, Receipt, Subscription
+from moot.protocols.kernel.envelope import Draft, Envelope
+
+
+class AckedBus(Bus):
+    """Hands everything to the bus behind it, and notes each receipt.
+
+    Attributes:
+        acked: The seq that each id was acknowledged with.
+    """
+
+    def __init__(self, bus: Bus, acked: dict[str, int]) -> None:
+        """Stand before a bus."""
+        self._bus = bus
+        self.acked = acked
+
+    @property
+    def on_append(self) -> OnAppend | None:
+        return self._bus.on_append
+
+    @on_append.setter
+    def on_append(self, called: OnAppend | None) -> None:
+        self._bus.on_append = called
+
+    @property
+    def on_fault(self) -> OnFault | None:
+        return self._bus.on_fault
+
+    @on_fault.setter
+    def on_fault(self, called: OnFault | None) -> None:
+        self._bus.on_fault = called
+
+    @property
+    def head(self) -> Head:
+        return self._bus.head
+
+    @property
+    def last_sent_at(self) -> datetime | None:
+        return self._bus.last_sent_at
+
+    async def publish(self, draft: Draft) -> Receipt:
+        receipt = await self._bus.publish(draft)
+        self.acked[receipt.id] = receipt.seq
+        return receipt
+
+    def subscribe(self, cursor: int = 0) -> Subscription:
+        return self._bus.subscribe(cursor)
+
+    def read(self, first: int = 1, last: int | None = None) -> AsyncIterator[Envelope]:
+        return self._bus.read(first, last)
+
+    async def seq_of(self, envelope_id: str) -> int | None:
+        return await self._bus.seq_of(envelope_id)
+
+    async def look(self) -> None:
+        await self._bus.look()
+
+    async def close(self) -> None:
+        await self._bus.close()

@@ -1,0 +1,136 @@
+"""What can go wrong in a world, by class: how often each is drawn, how long it lasts, how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+from moot.protocols.kernel.errors import BadInput
+
+MINUTE: Final = 60.0
+HOUR: Final = 3_600.0
+
+
+class Fault(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        weight: How often it is drawn beside the others of its class.
+        lasts_s: How long a spell of it lasts at least and at most, in seconds; (0, 0) happens once.
+        sizes: How large it is at least and at most, in its own unit; drawn evenly by order of magnitude.
+        clocks: In whose time it can happen; empty: in any.
+        is_act: Whether somebody does it so and so often while it lasts, instead of its striking what others do.
+    """
+
+    weight: float = 1.0
+    lasts_s: tuple[float, float] = (10 * MINUTE, 12 * HOUR)
+    sizes: tuple[float, float] = (1.0, 1.0)
+    clocks: tuple[str, ...] = ()
+    is_act: bool = False
+
+
+def _act(weight: float = 1.0, most: float = 12.0) -> Fault:
+    """Return an act that is done once to so many times in a spell."""
+    return Fault(weight, (MINUTE, 8 * HOUR), (1.0, most), is_act=True)
+
+
+ONCE: Final = (0.0, 0.0)
+SECONDS: Final = (1.0, 20_000.0)
+PACED: Final = ("accelerated",)
+WALLED: Final = ("accelerated", "real")
+
+FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
+    "bots": {
+        "silent": Fault(2.0),
+        "slow": Fault(sizes=(1.0, 40.0)),
+        "hasty": Fault(),
+        "late": Fault(2.0, sizes=(0.1, 10.0)),
+        "dies": Fault(),
+        "twice": Fault(),
+        "any": Fault(2.0),
+        "echo": _act(2.0),
+        "stray": _act(2.0),
+        "flood": _act(0.5, 3.0),
+        "ring": _act(0.5, 3.0),
+    },
+    "people": {
+        "take": _act(2.0),
+        "answer": _act(5.0),
+        "release": _act(1.0),
+        "escalation": _act(2.0),
+        "contradiction": _act(1.0),
+        "override": _act(1.0),
+        "stop": _act(0.6, 3.0),
+        "halt": _act(0.7, 4.0),
+        "resume": _act(0.7, 4.0),
+        "say_again": _act(4.0),
+        "garbage": _act(2.0),
+        "hostile": _act(1.0),
+    },
+    "crash": {
+        "kill": Fault(1.0, ONCE, SECONDS),
+        "restart": Fault(1.0, ONCE, SECONDS),
+        "cut": Fault(4.0, ONCE, (2.0, 2_000.0)),
+    },
+    "time": {
+        "stall": Fault(1.0, ONCE, SECONDS, WALLED),
+        "suspend": Fault(1.0, ONCE, SECONDS, ("real",)),
+        "set": Fault(2.0, ONCE, SECONDS, ("real",)),
+        "pause": Fault(1.0, ONCE, clocks=PACED),
+        "go_on": Fault(2.0, ONCE, clocks=PACED),
+        "step": Fault(1.0, ONCE, clocks=PACED),
+        "speed": Fault(2.0, ONCE, clocks=PACED),
+        "page": Fault(2.0, ONCE, clocks=PACED),
+    },
+}
+"""All faults, by class and name."""
+
+CLASSES: Final = tuple(FAULTS)
+
+RATE: Final = 0.25
+"""Share of occasions that a spell strikes, on average, unless somebody says otherwise."""
+
+
+def fault(name: str) -> Fault:
+    """Return the row of "class.name".
+
+    Raises:
+        KeyError: There is none.
+    """
+    kind, _, of = name.partition(".")
+    return FAULTS[kind][of]
+
+
+def classes_of(named: str) -> tuple[str, ...]:
+    """Read classes as a command line names them, "a,b"; in the table's order.
+
+    Raises:
+        BadInput: There is no such class.
+    """
+    wanted = [one.strip() for one in named.split(",") if one.strip()]
+    return checked(wanted)
+
+
+def checked(wanted: Collection[str]) -> tuple[str, ...]:
+    """Return classes in the table's order.
+
+    Raises:
+        BadInput: There is no such class, or none is named.
+    """
+    for one in wanted:
+        if one not in FAULTS:
+            raise BadInput(f"faults: there is no class {one[:40]!r}: choose from {', '.join(CLASSES)}")
+    if not wanted:
+        raise BadInput(f"faults: name one or more of {', '.join(CLASSES)}")
+    return tuple(one for one in CLASSES if one in wanted)
+
+
+def check_rate(rate: float) -> float:
+    """Return a rate, if it is one.
+
+    Raises:
+        BadInput: It is not in [0, 1].
+    """
+    if not 0.0 <= rate <= 1.0:
+        raise BadInput(f"rate {rate:g}: it is a share from 0 to 1")
+    return rate

@@ -1,0 +1,206 @@
+"""One life of a world: the society with what stands around it in `moot up`, and what happens to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from moot.channels.errors import BusClosed, Refused, StorageError
+from moot.chaos import people, rogue
+from moot.chaos.dice import Dice
+from moot.chaos.judge import Finding
+from moot.chaos.plan import Spell
+from moot.clock import PacedClock
+from moot.door import Door
+from moot.patience import Patience
+from moot.protocols.kernel.docket import Docket
+from moot.society import Society
+from moot.up import control_clock
+
+if TYPE_CHECKING:
+    from moot.chaos.world import Happening, World
+
+READS: Final = 40
+"""A stall comes after at most so many looks at the wall: in the middle of something."""
+
+QUIET: Final = timedelta(hours=24)
+"""So long a society must have had no fault before it is asked what has become of all."""
+LATEST: Final = timedelta(minutes=10)
+"""By so much an officer may be late with a ruling."""
+
+
+class Life:
+    """One life: its society, and the people and faults of the world in it."""
+
+    def __init__(self, world: World, society: Society, ended: asyncio.Future[str]) -> None:
+        """Open the door."""
+        self._world = world
+        self._society = society
+        self._ended = ended
+        self._dice = Dice("life", world.plan.seed)
+        settings = society.plan.settings
+        self._patience = Patience(society, wall_s=settings.clock.human_wall_s)
+        self._door = Door(society.host, settings)
+        self._doing: set[asyncio.Task[None]] = set()
+
+    @property
+    def docket(self) -> Docket:
+        """Return the docket of the society."""
+        return self._society.host.docket
+
+    def end(self, how: str) -> None:
+        """End it, once."""
+        if not self._ended.done():
+            self._ended.set_result(how)
+
+    def happen(self, n: int) -> None:
+        """Let something of the world happen."""
+        world = self._world
+        if self._ended.done() or n < world.next:
+            return
+        world.next = n + 1
+        one = world.happenings[n]
+        kind, _, name = one.kind.partition(".")
+        if one.spell is not None and one.kind in ONCE:
+            world.outcome.happened[one.kind] += 1
+            ONCE[one.kind](world, self, one.spell)
+        elif kind in ("people", "life"):
+            self._start(self._act(one, kind, name))
+        elif kind == "bots":
+            self._start(self._rogue(one, name))
+        elif kind == "time":
+            self._start(self._set_clock(one, name))
+        else:
+            self._start(self._calm())
+
+    def _start(self, doing: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(doing)
+        self._doing.add(task)
+        task.add_done_callback(self._did)
+
+    def _did(self, task: asyncio.Task[None]) -> None:
+        self._doing.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self._world.outcome.findings.append(Finding("act", self.docket.seq, f"an act failed: {fault!r}"))
+            self.end("failed")
+
+    # ------------------------------------------------------------ people and rogue bots
+
+    async def _act(self, one: Happening, kind: str, name: str) -> None:
+        dice = self._dice.of(kind, name, one.n)
+        who = dice.pick(people.EVERYBODY[:2] if kind == "life" else people.EVERYBODY)
+        act = people.Act(self._society, who, dice, one.n)
+        with suppress(BusClosed, StorageError):
+            told = await people.do(name, act, self._post)
+            self._world.outcome.happened[f"{kind}.{name} {told}"] += 1
+
+    async def _post(self, plain: Mapping[str, Any], key: str) -> str:
+        """Post as a guest does, who tries again with the same key when the society went down meanwhile."""
+        unsure = self._world.unsure
+        unsure[key] = plain
+        try:
+            told = str((await self._door.publish_json(plain, key))["status"])
+        except Refused:
+            told = "refused"
+        if not self._ended.done():
+            unsure.pop(key, None)
+        return told
+
+    def say_again(self) -> None:
+        """Let people post again what they never heard of."""
+        for key, plain in list(self._world.unsure.items()):
+            self._start(self._post_again(plain, key))
+
+    async def _post_again(self, plain: Mapping[str, Any], key: str) -> None:
+        with suppress(BusClosed, StorageError):
+            told = await self._post(plain, key)
+            self._world.outcome.happened[f"posted again {told}"] += 1
+
+    async def _rogue(self, one: Happening, name: str) -> None:
+        assert one.spell is not None
+        turn = rogue.Turn(self._society.host, one.spell, self._dice.of("rogue", one.n), f"rogue/{one.n}")
+        with suppress(BusClosed, StorageError):
+            is_said = await rogue.ACTS[name](turn)
+            self._world.outcome.happened[f"bots.{name}{'' if is_said else ' refused'}"] += 1
+
+    # ------------------------------------------------------------ time
+
+    async def _set_clock(self, one: Happening, name: str) -> None:
+        dice = self._dice.of("clock", one.n)
+        if name == "page":
+            waiting = [s.case_id for s in self.docket.cases.values() if s.kind == "escalation"]
+            if waiting:
+                self._patience.hold_open(dice.pick(waiting), dice.chance(0.6))
+            return
+        speed = dice.pick((1e-9, 0.001, 1.0, 60.0, 1234.5678901, 100_000.0, 1e9)) if name == "speed" else None
+        with suppress(BusClosed, StorageError):
+            told = await control_clock(self._society, OPS.get(name, name), speed, "owner")
+            self._world.outcome.happened[f"time.{name} {'ok' if told['ok'] else 'refused'}"] += 1
+
+    async def _calm(self) -> None:
+        """Let nothing go wrong any more: the clock runs, no page holds anything open."""
+        with suppress(BusClosed, StorageError):
+            if isinstance(self._society.clock, PacedClock):
+                for case_id in list(self.docket.cases):
+                    self._patience.hold_open(case_id, False)
+                await control_clock(self._society, "resume", None, "owner")
+                await control_clock(self._society, "speed", self._world.plan.speed, "owner")
+        self._world.begin_calm()
+
+    def unended(self, calm_at: datetime) -> Iterator[Finding]:
+        """Yield what should have ended by now: nothing has gone wrong since the calm began."""
+        now, seq = self._society.clock.now(), self.docket.seq
+        if now - calm_at < QUIET:
+            return
+        for due in self.docket.open.values():
+            if due.void_at + LATEST < now:
+                yield Finding("liveness", seq, f"{due.id} was to be ruled on at {due.void_at}, it is {now}")
+
+    async def close(self) -> None:
+        """Let nobody in any more."""
+        await self._patience.close()
+        for task in list(self._doing):
+            task.cancel()
+        await asyncio.gather(*self._doing, return_exceptions=True)
+
+
+OPS: Final = {"go_on": "resume"}
+
+
+def _kill(world: World, life: Life, spell: Spell) -> None:
+    world.down_s = max(spell.size, world.down_s)
+    life.end("kill")
+
+
+def _restart(world: World, life: Life, spell: Spell) -> None:
+    world.down_s = max(spell.size, world.down_s)
+    life.end("restart")
+
+
+def _reads(world: World, spell: Spell) -> int:
+    return Dice("stall", world.plan.seed, spell.n).whole(0, READS)
+
+
+def _stall(world: World, life: Life, spell: Spell) -> None:
+    world.wall.stall(spell.size, reads=_reads(world, spell))
+
+
+def _suspend(world: World, life: Life, spell: Spell) -> None:
+    world.wall.stall(spell.size, reads=_reads(world, spell), is_suspended=True)
+
+
+def _set(world: World, life: Life, spell: Spell) -> None:
+    world.wall.set_by(spell.size)
+
+
+ONCE: Final[Mapping[str, Callable[[World, Life, Spell], None]]] = {
+    "crash.kill": _kill,
+    "crash.restart": _restart,
+    "time.stall": _stall,
+    "time.suspend": _suspend,
+    "time.set": _set,
+}
+"""What goes wrong at one instant, by name."""

@@ -1,0 +1,86 @@
+"""Bots in a spell: a mind that is silent, slow, late, dies, answers twice or with something else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from moot.bots.minds.generic import filled
+from moot.bots.minds.mind import Aside, Mind, Reply, View
+from moot.bots.tools.seeding import generator
+from moot.chaos.dice import Dice
+from moot.chaos.plan import Spell
+from moot.chaos.striking import Striking
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import rulebook
+
+NOW: Final = timedelta(0)
+
+
+class Died(RuntimeError):
+    """Say that a mind died in the middle of its task."""
+
+
+class StruckMind(Mind):
+    """A mind as its spells let it be.
+
+    Attributes:
+        within: The mind itself.
+    """
+
+    def __init__(self, seat: Seat, within: Mind, striking: Striking) -> None:
+        """Stand before a mind."""
+        self.within = within
+        self._seat = seat
+        self._striking = striking
+
+    def begins_at_once(self, view: View) -> bool:
+        return self.within.begins_at_once(view)
+
+    def consider(self, view: View) -> timedelta | None:
+        due = view.obligation
+        if self._struck("silent", view) is not None:
+            return None
+        delay = self.within.consider(view)
+        if delay is None:
+            return None
+        if (spell := self._struck("late", view)) is not None:
+            # Around the instant of the ruling: whoever is first in the log wins (K5).
+            offset = spell.size * self._striking.dice(spell, due.id).between(-1.0, 1.0)
+            return max(due.void_at - due.opened_at + timedelta(seconds=offset), NOW)
+        if (spell := self._struck("slow", view)) is not None:
+            return delay * spell.size
+        return NOW if self._struck("hasty", view) is not None else delay
+
+    async def answer(self, view: View) -> Reply | None:
+        if self._struck("dies", view) is not None:
+            raise Died(f"{self._seat} dies over {view.obligation.id}")
+        reply = await self.within.answer(view)
+        if reply is None:
+            return None
+        if (spell := self._struck("any", view)) is not None:
+            return Reply(any_message(self._striking.dice(spell, view.obligation.id, view.attempt), view))
+        if self._struck("twice", view) is not None:
+            return replace(reply, asides=(*reply.asides, Aside(view.obligation.channel, reply.body)))
+        return reply
+
+    def _struck(self, fault: str, view: View) -> Spell | None:
+        return self._striking.strikes(f"bots.{fault}", self._seat, fault, view.obligation.id, view.attempt)
+
+
+def any_message(dice: Dice, view: View) -> Message:
+    """Draw a message of any type: something that was said, or what a schema allows."""
+    said = [env.body for env in view.transcript]
+    if said and dice.chance(0.5):
+        return dice.pick(said)
+    return drawn(dice, view)
+
+
+def drawn(dice: Dice, view: View) -> Message:
+    """Draw a message of any type by its schema, about the case at hand."""
+    messages = rulebook().messages
+    kind = messages[dice.pick(sorted(messages))]
+    given = {kind.case_field: view.obligation.case_id} if kind.case_field else {}
+    return filled(kind, given, generator("chaos", dice.whole(0, 2**31)), view.now)

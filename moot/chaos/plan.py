@@ -1,0 +1,248 @@
+"""What a seed draws: a world as plain data, with what people do in it and the spells in which something goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from moot.chaos.dice import Dice
+from moot.chaos.faults import CLASSES, FAULTS, RATE, Fault, fault
+from moot.protocols.rulebook import rulebook
+
+FIRST_DAY: Final = datetime(2026, 1, 5, tzinfo=UTC)
+DAYS: Final = 330
+"""A world begins on a day of so many from the first on: week-ends, holidays and both changes of New York's clock."""
+
+DAY_S: Final = 86_400.0
+WEEK: Final = 7.0
+SPEEDS: Final = (12.0, 120.0, 600.0, 3_600.0)
+
+SPELLS: Final = 12
+"""Most spells of one class in a week."""
+ACTIVE: Final = 0.6
+"""Share of worlds in which a class is at work: what always comes together hides what comes alone."""
+
+CALM_S: Final = 36 * 3_600.0
+"""How long a week goes on after its last fault, in society seconds."""
+CALM_FROM: Final = 3.0
+"""Days from which on a world has that calm."""
+
+BACK: Final = 0.4
+"""Share of steps of the wall clock that lead back."""
+
+CYCLES: Final = ((2, 1.0), (3, 1.0), (4, 2.0), (6, 3.0), (8, 2.0), (12, 1.0))
+"""Hours from one debate to the next, with how often."""
+
+ON_FILES: Final = 0.02
+"""Share of worlds that live on real files: the SQLite bus."""
+
+LIFE: Final[tuple[tuple[str, float], ...]] = (
+    ("note", 3.0),
+    ("task", 1.0),
+    ("panel", 0.7),
+    ("motion", 1.0),
+    ("escalation", 3.0),
+    ("resume", 1.5),
+)
+"""What people do by right, and how often."""
+MOST_LIFE: Final = 24
+
+
+def _known(name: str) -> str:
+    try:
+        fault(name)
+    except KeyError:
+        raise ValueError(f"there is no fault {name!r}") from None
+    return name
+
+
+class _Plain(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Deed(_Plain):
+    """Something that a person does by right.
+
+    Attributes:
+        at_s: When, in seconds of the world's wall.
+        kind: What: a name in `people.ACTS`.
+        n: Tells its dice from others.
+    """
+
+    at_s: float
+    kind: str
+    n: int
+
+
+class Spell(_Plain):
+    """Something that goes wrong for a while.
+
+    Attributes:
+        n: Tells its dice from those of others, whichever of them are dropped.
+        fault: What: "class.name" in `faults.FAULTS`.
+        at_s: From when on, in seconds of the world's wall.
+        for_s: How long; 0: it happens once.
+        rate: The share of occasions that it strikes.
+        size: How large, in the fault's own unit.
+        seats: Whom it strikes; empty: anybody.
+    """
+
+    n: int
+    fault: Annotated[str, AfterValidator(_known)]
+    at_s: Annotated[float, Field(ge=0)]
+    for_s: Annotated[float, Field(ge=0)] = 0.0
+    rate: Annotated[float, Field(ge=0, le=1)] = 1.0
+    size: float = 1.0
+    seats: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Return its class."""
+        return self.fault.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """Return its name in the class."""
+        return self.fault.partition(".")[2]
+
+    @property
+    def ends_s(self) -> float:
+        """Return when it is over."""
+        return self.at_s + self.for_s
+
+
+class WorldPlan(_Plain):
+    """A world to be lived.
+
+    Attributes:
+        seed: What it was drawn from, and what its minds draw from.
+        start: Society time, and the wall's time of day, at the beginning.
+        clock: Whose time it is lived in.
+        speed: Society seconds a wall second; 1 in virtual and real time.
+        wall_s: How long it lives, in seconds of the wall.
+        calm_s: From when on nothing goes wrong any more; `wall_s` where there is no calm.
+        most_s: How long it lives at most in society time, however fast somebody lets it run, in seconds.
+        bus: `memory`, or `sqlite` on files.
+        systems: Which systems live.
+        cycle_h: Hours from one debate to the next.
+        admin: Whether a simulated admin answers escalations; in virtual time only.
+        deeds: What people do by right.
+        spells: What goes wrong.
+    """
+
+    seed: int
+    start: datetime
+    clock: Literal["virtual", "accelerated", "real"]
+    speed: float = 1.0
+    wall_s: float
+    calm_s: float
+    most_s: float
+    bus: Literal["memory", "sqlite"] = "memory"
+    systems: tuple[Literal["A", "B"], ...] = ("A", "B")
+    cycle_h: int = 2
+    admin: bool = False
+    deeds: tuple[Deed, ...] = ()
+    spells: tuple[Spell, ...] = ()
+
+    @property
+    def has_calm(self) -> bool:
+        """Say whether it goes on for long enough after its last fault to ask what has become of all."""
+        return self.calm_s < self.wall_s
+
+
+def draw(
+    seed: int, *, days: float = WEEK, classes: Collection[str] = CLASSES, rate: float = RATE
+) -> WorldPlan:
+    """Draw a world.
+
+    Args:
+        seed: Any whole number.
+        days: About how many days the society lives.
+        classes: What may go wrong in it.
+        rate: Share of occasions that a spell strikes, on average; 0: nothing goes wrong.
+    """
+    dice = Dice("world", seed)
+    clock: Literal["virtual", "accelerated", "real"] = dice.weighed(
+        (("virtual", 6.0), ("accelerated", 2.0), ("real", 1.0))
+    )
+    speed = dice.pick(SPEEDS) if clock == "accelerated" else 1.0
+    wall_s = days * DAY_S / speed
+    calm_s = wall_s - CALM_S / speed if days >= CALM_FROM else wall_s
+    start = FIRST_DAY + timedelta(days=dice.whole(0, DAYS - 1), seconds=dice.whole(0, 86_399))
+    return WorldPlan(
+        seed=seed,
+        start=start,
+        clock=clock,
+        speed=speed,
+        wall_s=wall_s,
+        calm_s=calm_s,
+        most_s=1.5 * DAY_S * days + 40_000.0,
+        bus="sqlite" if dice.chance(ON_FILES) else "memory",
+        systems=dice.weighed(((("A", "B"), 5.0), (("A",), 1.0), (("B",), 1.0))),
+        cycle_h=dice.weighed(CYCLES),
+        admin=clock == "virtual" and dice.chance(0.5),
+        deeds=tuple(_deeds(dice.of("deeds"), calm_s, dice.whole(0, MOST_LIFE))),
+        spells=tuple(_spells(dice, clock, speed, calm_s, days, classes, rate)),
+    )
+
+
+def _deeds(dice: Dice, until_s: float, count: int) -> Iterator[Deed]:
+    drawn = [Deed(at_s=dice.between(0.0, until_s), kind=dice.weighed(LIFE), n=n) for n in range(count)]
+    yield from sorted(drawn, key=lambda deed: deed.at_s)
+
+
+def _spells(
+    dice: Dice,
+    clock: str,
+    speed: float,
+    until_s: float,
+    days: float,
+    classes: Collection[str],
+    rate: float,
+) -> Iterator[Spell]:
+    """Draw the spells of all classes; each class has dice of its own, so that others may be left out."""
+    if not rate:
+        return
+    for number, kind in enumerate(CLASSES):
+        own = dice.of("class", kind)
+        rows = [
+            (name, row.weight) for name, row in FAULTS[kind].items() if not row.clocks or clock in row.clocks
+        ]
+        if not own.chance(ACTIVE) and len(classes) > 1:
+            continue
+        if kind not in classes or not rows:
+            continue
+        for n in range(own.whole(1, max(1, round(SPELLS * min(days / WEEK, 1.0))))):
+            name = own.weighed(rows)
+            yield _spell(own, 1_000 * number + n, kind, name, FAULTS[kind][name], speed, until_s, rate)
+
+
+def _spell(
+    dice: Dice, n: int, kind: str, name: str, row: Fault, speed: float, until_s: float, rate: float
+) -> Spell:
+    at_s = dice.between(0.0, until_s)
+    for_s = min(dice.between(*row.lasts_s) / speed, until_s - at_s)
+    least, most = row.sizes
+    size = least * (most / least) ** dice.share()
+    if f"{kind}.{name}" == "time.set" and dice.chance(BACK):
+        size = -size
+    return Spell(
+        n=n,
+        fault=f"{kind}.{name}",
+        at_s=round(at_s, 3),
+        for_s=round(for_s, 3),
+        rate=round(min(dice.between(0.0, 2.0 * rate), 1.0), 3),
+        size=round(size, 3),
+        seats=_seats(dice) if kind == "bots" else (),
+    )
+
+
+def _seats(dice: Dice) -> tuple[str, ...]:
+    """Draw whom a spell strikes: everybody, or a few."""
+    if dice.chance(0.4):
+        return ()
+    bots = sorted(rulebook().bots)
+    return tuple(sorted({dice.pick(bots) for _ in range(dice.whole(1, 4))}))

@@ -1,0 +1,48 @@
+"""Which spells strike now: asked by whoever stands at a port, for each occasion."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+
+from moot.chaos.dice import Dice
+from moot.chaos.plan import Spell, WorldPlan
+
+
+class Striking:
+    """The spells of a plan, as its world passes.
+
+    Attributes:
+        happened: How often each fault struck.
+    """
+
+    def __init__(self, plan: WorldPlan, passed_s: Callable[[], float]) -> None:
+        """Take the plan, and what tells the seconds that have passed."""
+        self.happened: Counter[str] = Counter()
+        self._dice = Dice("strike", plan.seed)
+        self._passed_s = passed_s
+        self._spells: dict[str, list[Spell]] = defaultdict(list)
+        for spell in plan.spells:
+            self._spells[spell.fault].append(spell)
+
+    def under(self, fault: str, seat: str = "") -> Iterator[Spell]:
+        """Yield the spells of a fault that a seat is under now."""
+        spells = self._spells.get(fault)
+        if not spells:
+            return
+        now = self._passed_s()
+        yield from (
+            one for one in spells if one.at_s <= now < one.ends_s and (not one.seats or seat in one.seats)
+        )
+
+    def strikes(self, fault: str, seat: str, *occasion: object) -> Spell | None:
+        """Return the spell that strikes an occasion, None for none; the same one whenever it is asked."""
+        for spell in self.under(fault, seat):
+            if self.dice(spell, *occasion).chance(spell.rate):
+                self.happened[fault] += 1
+                return spell
+        return None
+
+    def dice(self, spell: Spell, *occasion: object) -> Dice:
+        """Return the dice of a spell for an occasion."""
+        return self._dice.of(spell.n, *occasion)

@@ -1,0 +1,348 @@
+"""A world lived: one life of its society after the other, until its plan is over; then it is judged."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from moot.bots.minds.mind import Mind
+from moot.bots.minds.simulated.temper import DEFAULT
+from moot.channels.bus import Bus
+from moot.chaos import people
+from moot.chaos.acked import AckedBus
+from moot.chaos.coverage import Coverage
+from moot.chaos.faults import fault
+from moot.chaos.judge import Finding, judge
+from moot.chaos.laws import LAWS, Broken, Watch
+from moot.chaos.life import Life
+from moot.chaos.minds import StruckMind
+from moot.chaos.plan import Spell, WorldPlan
+from moot.chaos.striking import Striking
+from moot.chaos.wall import AcceleratedWorld, RealWorld, Wall
+from moot.clock import Clock, VirtualClock
+from moot.config.settings import Settings, load_settings
+from moot.logs import open_log
+from moot.plan import Past, Plan
+from moot.ports import Ports
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.seats import Seat
+from moot.society import Society
+from moot.stored import last_sent_at
+
+DOWN_S: Final = 3.0
+"""After a kill the society is down for the spell's size, at least so many seconds."""
+
+CHEAP: Final = replace(DEFAULT, candidates=2, shortlist=1, repairs=1, revisions=1)
+"""Simulated minds that think as little as they may: what they say matters less here than when."""
+
+
+class Happening(NamedTuple):
+    """Something that happens at an instant of a world.
+
+    Attributes:
+        at_s: When, in seconds of the world's wall.
+        kind: "class.name" of a fault, "life.name" of a deed, or `CALM`.
+        n: Tells its dice from others of its kind.
+        spell: The spell that it belongs to, None for a deed.
+    """
+
+    at_s: float
+    kind: str
+    n: int
+    spell: Spell | None = None
+
+
+CALM: Final = "calm"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a world.
+
+    Attributes:
+        seed: Its seed.
+        findings: What is wrong.
+        warnings: What `moot verify` points out.
+        messages: How many messages its log holds.
+        lives: How many lives it had.
+        happened: How often each fault struck and each act came about, acts with what people were told.
+        rows: How often each row of the machines' tables was taken.
+        head: The hash of the last message.
+        log: The log, where it was asked for.
+    """
+
+    seed: int
+    findings: list[Finding] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    messages: int = 0
+    lives: int = 0
+    happened: Counter[str] = field(default_factory=Counter)
+    rows: Counter[str] = field(default_factory=Counter)
+    head: str = ""
+    log: list[Envelope] = field(default_factory=list)
+
+
+def live(plan: WorldPlan, *, evidence: bool = False, directory: Path | None = None) -> Outcome:
+    """Live a world and judge its log.
+
+    Args:
+        plan: What was drawn.
+        evidence: Whether `moot verify` recomputes backtests too.
+        directory: Where a world on files keeps them; None: in a directory that is removed.
+    """
+    if plan.bus == "memory":
+        return World(plan, None).live(evidence=evidence)
+    if directory is not None:
+        return World(plan, directory).live(evidence=evidence)
+    with tempfile.TemporaryDirectory(prefix="moot-world-") as made:
+        return World(plan, Path(made)).live(evidence=evidence)
+
+
+def happenings(plan: WorldPlan) -> list[Happening]:
+    """Return all that happens at an instant of its own, in order."""
+    found = [Happening(deed.at_s, f"life.{deed.kind}", deed.n) for deed in plan.deeds]
+    for spell in plan.spells:
+        if fault(spell.fault).is_act:
+            times = max(1, round(spell.size))
+            gap = spell.for_s / times
+            found += [
+                Happening(spell.at_s + n * gap, spell.fault, 100 * spell.n + n, spell) for n in range(times)
+            ]
+        elif not spell.for_s and spell.fault != "crash.cut":
+            found.append(Happening(spell.at_s, spell.fault, spell.n, spell))
+    if plan.has_calm:
+        found.append(Happening(plan.calm_s, CALM, 0))
+    return sorted(found, key=lambda one: (one.at_s, one.kind, one.n))
+
+
+class _Struck(Ports):
+    """Stands at the ports of a world's society."""
+
+    def __init__(self, striking: Striking, acked: dict[str, int]) -> None:
+        self._striking = striking
+        self._acked = acked
+
+    def bus(self, bus: Bus, clock: Clock) -> Bus:
+        return AckedBus(bus, self._acked)
+
+    def mind(self, seat: Seat, mind: Mind, clock: Clock) -> Mind:
+        return StruckMind(seat, mind, self._striking)
+
+
+class World:
+    """A plan that is being lived.
+
+    Attributes:
+        plan: What was drawn.
+        outcome: What came of it so far.
+        wall: Its wall.
+        happenings: What happens at an instant, in order; `next` is the first that has not.
+        down_s: How long the society is down after this life.
+        unsure: What people posted and never heard of, with its key: the society crashed meanwhile.
+    """
+
+    def __init__(self, plan: WorldPlan, directory: Path | None) -> None:
+        """Prepare the first life."""
+        self.plan = plan
+        self.outcome = Outcome(plan.seed)
+        self.wall = Wall(plan.start)
+        self.happenings = happenings(plan)
+        self.next = 0
+        self.down_s = 0.0
+        self.unsure: dict[str, Mapping[str, Any]] = {}
+        self.striking = Striking(plan, self.passed_s)
+        self._directory = directory
+        self._past = Past() if directory is None else None
+        self._log: list[Envelope] = []
+        self._acked: dict[str, int] = {}
+        self._cuts = sorted({round(one.size) for one in plan.spells if one.fault == "crash.cut"})
+        self._is_cut = False
+        self._cut_at: int | None = None
+        self._is_over = False
+        self._life: Life | None = None
+        self._clock: Clock | None = None
+        self._timers: list[asyncio.TimerHandle] = []
+        self._virtual_s = 0.0
+        self._coverage = Coverage()
+        self._watch = Watch(LAWS)
+        self._calm_at: datetime | None = None
+
+    def live(self, *, evidence: bool) -> Outcome:
+        """Live until the plan is over; judge what stands in the log."""
+        outcome = self.outcome
+        try:
+            while not self._is_over and not outcome.findings:
+                outcome.lives += 1
+                self._new_clock().run(self._live)
+                self.wall.forget()
+                self.wall.sleep(self.down_s)
+                self._virtual_s += self.down_s
+        except OfficerFault as fault:
+            outcome.findings.append(
+                Finding("host", fault.seq or len(self._log), f"the host stopped: {fault}")
+            )
+        self._judge(evidence=evidence)
+        outcome.happened.update(self.striking.happened)
+        outcome.rows = self._coverage.rows
+        return outcome
+
+    # ------------------------------------------------------------ time
+
+    def passed_s(self) -> float:
+        """Return the seconds of the world's wall that have passed."""
+        if self.plan.clock != "virtual":
+            return self.wall.passed_s
+        return self._virtual_s + (self._clock.elapsed_us() / 1e6 if self._clock is not None else 0.0)
+
+    def _new_clock(self) -> Clock:
+        plan = self.plan
+        if plan.clock == "virtual":
+            return VirtualClock(plan.start + timedelta(seconds=self._virtual_s))
+        if plan.clock == "real":
+            return RealWorld(self.wall)
+        return AcceleratedWorld(self._last_sent_at() or plan.start, plan.speed, self.wall)
+
+    def _last_sent_at(self) -> datetime | None:
+        if self._directory is not None:
+            return last_sent_at(self._directory)
+        return self._log[-1].sent_at if self._log else None
+
+    def _at(self, at_s: float, event: Callable[[], None]) -> None:
+        """Have something happen at an instant of the world; at once when that is past."""
+        if self.plan.clock == "virtual":
+            after = at_s - self._virtual_s
+            self._timers.append(asyncio.get_running_loop().call_later(max(after, 0.0), event))
+        else:
+            self.wall.at(max(at_s, self.wall.passed_s), event)
+
+    # ------------------------------------------------------------ a life
+
+    def _settings(self) -> Settings:
+        plan = self.plan
+        hours = f"0 */{plan.cycle_h} * * *"
+        base = {name: one.spec() for name, one in load_settings().schedules.items()}
+        schedules = {**base, "micro": {"cron": hours}} if "A" in plan.systems else {}
+        return load_settings(
+            admins=dict(people.ADMINS),
+            schedules=schedules,
+            desk={"enabled": "B" in plan.systems},
+            log={"durability": "process"},
+        )
+
+    def _plan(self) -> Plan:
+        plan = self.plan
+        return Plan(
+            settings=self._settings(),
+            seed=plan.seed,
+            start=plan.start,
+            society_id=f"chaos/{plan.seed}",
+            directory=self._directory,
+            bus=plan.bus,
+            is_admin_simulated=plan.admin,
+            past=self._past,
+            temper=CHEAP,
+            ports=_Struck(self.striking, self._acked),
+        )
+
+    async def _live(self, clock: Clock) -> None:
+        """Open the society, let things happen, and end it as the plan says."""
+        ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.down_s = DOWN_S
+        self._clock = clock
+        society = await Society.open(self._plan(), clock, listener=self._hear)
+        life = self._life = Life(self, society, ended)
+        if self._is_cut:
+            life.end("cut")
+        try:
+            for n in range(self.next, len(self.happenings)):
+                self._at(self.happenings[n].at_s, partial(life.happen, n))
+            self._at(self.plan.wall_s, partial(life.end, "over"))
+            stop = asyncio.Event()
+            ended.add_done_callback(lambda _: stop.set())
+            life.say_again()
+            await society.run_until(None, stop)
+            # The time of day goes on no further while files are being closed.
+            while self._timers:
+                self._timers.pop().cancel()
+            how = ended.result() if ended.done() else "stopped"
+            self._is_over = how == "over"
+            if self._is_over and self._calm_at is not None:
+                self.outcome.findings += life.unended(self._calm_at)
+            await life.close()
+            if how in ("kill", "cut"):
+                await society.abandon()
+            else:
+                await society.close()
+        except OfficerFault:
+            await life.close()
+            await society.abandon()
+            raise
+        finally:
+            if self.plan.clock == "virtual":
+                self._virtual_s += clock.elapsed_us() / 1e6
+            self._clock = self._life = None
+            self._cut()
+
+    def _hear(self, env: Envelope, fx: Effects) -> None:
+        if self._cut_at is not None:
+            return
+        self._log.append(env)
+        self._broken(self._watch.see(json.loads(env.line)))
+        life = self._life
+        if life is not None:
+            self._coverage.take(env, fx, life.docket)
+        if self._cuts and env.seq >= self._cuts[0] and not self._calm_at:
+            self._cuts = [cut for cut in self._cuts if cut > env.seq]
+            self.outcome.happened["crash.cut"] += 1
+            self._is_cut = True
+            if self.plan.bus == "memory":
+                self._cut_at = env.seq
+        if life is None:
+            return
+        if self._is_cut:
+            life.end("cut")
+        elif (env.sent_at - self.plan.start).total_seconds() > self.plan.most_s:
+            life.end("over")
+
+    def _broken(self, found: Iterable[Broken]) -> None:
+        """Note what breaks a law."""
+        self.outcome.findings += [Finding(one.law.name, one.seq, one.says) for one in found]
+
+    def _cut(self) -> None:
+        """Let what came after a cut never have been; nobody heard of it."""
+        seq, self._cut_at, self._is_cut = self._cut_at, None, False
+        if seq is not None and self._past is not None:
+            del self._past.entries[seq:]
+            for key in [key for key, at in self._acked.items() if at > seq]:
+                del self._acked[key]
+
+    def begin_calm(self) -> None:
+        """Note that nothing goes wrong from now on."""
+        assert self._clock is not None
+        self._calm_at = self._clock.now()
+
+    # ------------------------------------------------------------ the judgement
+
+    def _judge(self, *, evidence: bool) -> None:
+        outcome, log = self.outcome, self._log
+        self._broken(self._watch.end())
+        outcome.log, outcome.messages = log, len(log)
+        outcome.head = log[-1].hash if log else ""
+        if self._directory is None:
+            found, outcome.warnings = judge(log, self._acked, evidence=evidence)
+        else:
+            with open_log(self._directory) as source:
+                found, outcome.warnings = judge(
+                    list(source.envelopes()), self._acked, evidence=evidence, source=source
+                )
+        outcome.findings += found

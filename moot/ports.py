@@ -1,0 +1,20 @@
+"""What may stand between a society and its parts: nothing, or a rehearsal of faults (`moot.chaos`)."""
+
+from __future__ import annotations
+
+from moot.bots.minds.mind import Mind
+from moot.channels.bus import Bus
+from moot.clock import Clock
+from moot.protocols.kernel.seats import Seat
+
+
+class Ports:
+    """Hands every part over as it is; who stands between overrides what it wants to hear or to break."""
+
+    def bus(self, bus: Bus, clock: Clock) -> Bus:
+        """Return the bus that the society publishes on."""
+        return bus
+
+    def mind(self, seat: Seat, mind: Mind, clock: Clock) -> Mind:
+        """Return the mind that fills a seat."""
+        return mind

@@ -1,0 +1,126 @@
+"""Whatever a society lives through, its log keeps the rules (K4, K5, K6); a seed is lived the same way twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from moot.chaos.faults import CLASSES
+from moot.chaos.plan import Spell, WorldPlan, draw
+from moot.chaos.world import live
+from moot.host import Host
+
+DAYS = 0.3
+SEEDS = (3, 4, 18, 30)
+"""A few in CI, in all three kinds of time; `make soak` lives hundreds of weeks."""
+
+
+def plain(clock: str, *spells: Spell, speed: float = 1.0, wall_s: float = 30_000.0, **over: Any) -> WorldPlan:
+    """Make a world in which nothing happens but what is said."""
+    base = draw(1, rate=0.0).model_copy(update={"deeds": (), "admin": False, "cycle_h": 2})
+    said = {
+        "clock": clock,
+        "speed": speed,
+        "wall_s": wall_s,
+        "calm_s": wall_s,
+        "spells": spells,
+        "bus": "memory",
+    }
+    return base.model_copy(update={**said, **over})
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whatever_a_society_lives_through_nothing_is_found(seed: int) -> None:
+    outcome = live(draw(seed, days=DAYS))
+    assert outcome.findings == []
+    assert outcome.messages > 5
+
+
+def test_the_seeds_of_ci_draw_every_kind_of_time_and_every_class_of_fault() -> None:
+    plans = [draw(seed, days=DAYS) for seed in SEEDS]
+    assert {plan.clock for plan in plans} == {"virtual", "accelerated", "real"}
+    assert {spell.kind for plan in plans for spell in plan.spells} == set(CLASSES)
+
+
+def test_a_seed_is_lived_the_same_way_twice() -> None:
+    plan = draw(11, days=0.5, rate=0.6)
+    assert plan == draw(11, days=0.5, rate=0.6) == WorldPlan.model_validate_json(plan.model_dump_json())
+    first, second = live(plan), live(plan)
+    assert first.head == second.head != ""
+    assert first.happened == second.happened != Counter()
+
+
+def test_a_world_goes_on_from_what_stood_in_the_log_where_it_was_cut() -> None:
+    cuts = [Spell(n=n, fault="crash.cut", at_s=0.0, size=seq) for n, seq in enumerate((3.0, 20.0, 21.0))]
+    outcome = live(plain("virtual", *cuts))
+    assert outcome.findings == []
+    assert outcome.lives == 4
+    assert [env.seq for env in outcome.log if env.body.type == "SOCIETY_STARTED"] == [1, 4, 21, 22]
+
+
+def test_the_real_bus_keeps_what_it_acknowledged_through_a_crash() -> None:
+    cut = Spell(n=0, fault="crash.cut", at_s=0.0, size=25.0)
+    outcome = live(plain("virtual", cut, bus="sqlite", wall_s=20_000.0))
+    assert outcome.findings == []
+    assert outcome.lives == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "kind"),
+    [("silent", 1.0, "RULING"), ("slow", 40.0, "RULING"), ("any", 1.0, "AUDIT"), ("dies", 1.0, "RULING")],
+)
+def test_a_spell_of_bots_strikes_and_the_officers_see_to_it(name: str, size: float, kind: str) -> None:
+    spell = Spell(
+        n=0, fault=f"bots.{name}", at_s=0.0, for_s=30_000.0, size=size, seats=("explorer", "critic")
+    )
+    struck, sound = live(plain("virtual", spell)), live(plain("virtual"))
+    assert struck.findings == sound.findings == []
+    assert struck.happened[f"bots.{name}"] > 0
+
+    def said(outcome: Any) -> int:
+        return sum(env.body.type == kind for env in outcome.log)
+
+    assert said(struck) > said(sound)
+
+
+@pytest.mark.parametrize(
+    ("clock", "speed", "fault", "at_s", "size"),
+    [
+        ("real", 1.0, "set", 3_000.0, 7_200.0),
+        ("real", 1.0, "suspend", 3_000.0, 20_000.0),
+        ("real", 1.0, "stall", 3_000.0, 30.0),
+        ("accelerated", 600.0, "stall", 9.0, 20.0),
+        ("accelerated", 120.0, "stall", 40.0, 60.0),
+    ],
+)
+def test_k6_a_stall_is_nobodys_silence(
+    clock: str, speed: float, fault: str, at_s: float, size: float
+) -> None:
+    spell = Spell(n=0, fault=f"time.{fault}", at_s=at_s, size=size)
+    outcome = live(plain(clock, spell, speed=speed, wall_s=at_s + size + 20_000.0 / speed))
+    assert outcome.findings == []
+    assert outcome.happened[f"time.{fault}"] == 1
+    # In accelerated time nobody notices; in real time the log says what was lost, and verify points it out.
+    assert len([line for line in outcome.warnings if "nobody could do anything" in line]) == (clock == "real")
+
+
+def test_a_lost_message_that_was_acknowledged_is_found() -> None:
+    from moot.chaos.judge import judge
+
+    log = live(plain("virtual", wall_s=8_000.0)).log
+    acked = {env.id: env.seq for env in log}
+    assert judge(log, acked, evidence=False)[0] == []
+    (found,) = judge(log[:-1], acked, evidence=False)[0]
+    assert (found.name, found.seq) == ("acknowledged", len(log))
+
+
+def test_what_nobody_ruled_on_in_the_calm_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    day = 86_400.0
+    spell = Spell(n=0, fault="bots.silent", at_s=0.0, for_s=2 * day)
+    plan = plain("virtual", spell, wall_s=1.3 * day, calm_s=0.2 * day, systems=("A",), cycle_h=12)
+    assert live(plan).findings == []
+    due = Host.due
+    monkeypatch.setattr(Host, "due", lambda *given: [d for d in due(*given) if d.body.type != "RULING"])
+    assert "liveness" in {one.name for one in live(plan).findings}
