@@ -263,6 +263,7 @@ def test_k9_a_second_case_of_the_same_id_is_refused():
     table, case_id = reach(Phase.REFLECTING)
     reflect(table)
     table.gate.admit = lambda draft: draft
+    table.gate.mint = lambda draft, _at: draft.body
     body = bodies.hypothesis(cycle_of(table), hypothesis_id=case_id)
     env = table.say(EXPLORER, body, channel="#a-arena", case_id=case_id)
     assert table.effects[env.seq - 1].violation is not None
