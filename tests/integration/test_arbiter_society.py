@@ -12,6 +12,7 @@ import pytest
 from moot.logs import open_log
 from moot.stored import stored_envelopes
 from moot.verify import verify
+from tests.doubles.arbiter_files import changed
 from tests.doubles.command_line import complaint, done
 from tests.integration.test_arbiter_interrupted import Running, manifest_of
 from tests.integration.test_up_kill import head, start, wait_for
@@ -103,6 +104,37 @@ def test_who_is_no_admin_is_refused_before_anything_is_asked(
     assert "refuses this run: eve on cli is no admin of this society" in said
     assert not (tmp_path / "runs").exists()
     assert all(env.body.type != "EXPERIMENT_STARTED" for env in stored_envelopes(society.directory))
+
+
+@pytest.mark.parametrize(
+    ("kind", "contract", "labels"),
+    [
+        ("moot:debate", "binary_decision_v1", {"yes", "no"}),
+        ("moot:arena", "arena_outcome_v1", {"approved", "unresolved"}),
+        ("moot:panel", "editorial_decision_v1", {"reject_or_major_revision"}),
+    ],
+)
+def test_a_society_hears_of_trials_that_are_protocols_of_its_own(
+    society: Society, config: Path, kind: str, contract: str, labels: set[str]
+) -> None:
+    protocol = {"type": kind, "decision_contract": {"id": contract}}
+    changed(config, lambda plain: plain.update(protocol=protocol))
+    changed(config, lambda plain: plain["execution"].update(k_max=6, k_min=1, batch_size=3))
+    options = ("--out", config.parent / "runs", "--data", society.directory, "--quiet")
+    directory = Path(done("arbiter", "mock-run", config, *options).strip())
+
+    def heard() -> dict[str, Any]:
+        log = stored_envelopes(society.directory)
+        return {env.body.type: env.body for env in log if env.case_id == f"exp_{directory.name}"}
+
+    wait_for(lambda: "EXPERIMENT_ENDED" in heard(), PATIENCE_S, "end")
+    told = heard()
+    assert told["EXPERIMENT_STARTED"].protocol == kind
+    last = told["EXPERIMENT_BATCH"]
+    assert (last.k_attempted, {one.label for one in last.labels} <= labels) == (6, True)
+    assert sum(one.count for one in last.labels) > 0
+    assert told["EXPERIMENT_ENDED"].stop_reason == "k_max_reached"
+    assert society.findings() == []
 
 
 @pytest.mark.timeout(300)
