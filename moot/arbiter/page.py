@@ -26,8 +26,12 @@ MOST_DRAWN: Final = 2_000
 MOST_BATCHES: Final = 200
 """Batches in a curve and in the table behind it."""
 
-MOST_TEXT: Final = 4_000
+MOST_TEXT: Final = 8_000
 """Characters of a text."""
+
+MOST_AT_ONCE: Final = 1_200
+MOST_LINES: Final = 12
+"""Characters and line ends of a text that is shown at once."""
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 """Were a text of a model ever not escaped, a browser would still run and load nothing of it."""
@@ -57,7 +61,7 @@ def page(run: ReadRun, summary: Summary) -> str:
 
 def _head(summary: Summary) -> Iterator[str]:
     yield f"<header><p class=kicker>Arbiter: one question, asked {summary.attempted:,} times</p>"
-    yield f"<h1 dir=auto>{_text(summary.question)}</h1>"
+    yield f"<h1 dir=auto>{_text(clean(summary.question, telling.MOST_QUESTION))}</h1>"
     yield f'<p class="state {summary.state}">{_text(_sentence(telling.ended(summary)))}</p>'
     yield f"<p class=soft>Run {_text(telling.about(summary))}</p>"
     said = [_sentence(summary.notes)] if summary.notes else []
@@ -183,7 +187,13 @@ def _asked(run: ReadRun, summary: Summary) -> Iterator[str]:
             for one in summary.models
         ],
     )
-    prompts: list[tuple[str, str]] = [(f"Persona {one.persona}", one.text) for one in sampling.personas]
+    prompts: list[tuple[str, str]] = []
+    if len(summary.question) > telling.MOST_QUESTION:
+        prompts.append(("The question, whole", summary.question))
+    if protocol.panel is not None:
+        contract = json.dumps(protocol.panel.contract, indent=2, ensure_ascii=False)
+        prompts.append((f"Sprint contract {protocol.panel.contract['contract_id']}", contract))
+    prompts += [(f"Persona {one.persona}", one.text) for one in sampling.personas]
     if protocol.type == "independent":
         prompts += [(f"Template {one.protocol}", one.text) for one in sampling.protocols]
     prompts += [(f"Instrument {one.instrument}", one.text) for one in sampling.instruments or ()]
@@ -200,7 +210,7 @@ def _asked(run: ReadRun, summary: Summary) -> Iterator[str]:
     if sampling.decode is not None:
         prompts.append(("Decoding", json.dumps(sampling.decode.as_json(), indent=2)))
     for name, text in prompts:
-        body = _text(text[:MOST_TEXT]) or "<i>says nothing</i>"
+        body = _text(_cut(text)) or "<i>says nothing</i>"
         yield f"<details><summary>{_text(name)}</summary><pre dir=auto>{body}</pre></details>"
     yield "<h3>Hashes</h3><dl class=hashes>"
     yield from (f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in summary.hashes.items())
@@ -226,8 +236,11 @@ def _went(summary: Summary) -> Iterator[str]:
 
 def _quote(one: Example) -> str:
     label = f", {telling.named(one.label)}" if one.label is not None else ""
+    # A text of many lines is read in a box of its own, which a keyboard can scroll.
+    is_long = len(one.text) > MOST_AT_ONCE or one.text.count("\n") > MOST_LINES
+    box = ' class="long" tabindex="0"' if is_long else ""
     return (
-        f"<figure class=quote><blockquote dir=auto>{_text(_cut(one.text))}</blockquote>"
+        f"<figure class=quote><blockquote dir=auto{box}>{_text(_cut(one.text))}</blockquote>"
         f"<figcaption>trial {one.trial_id}{_text(label)}</figcaption></figure>"
     )
 

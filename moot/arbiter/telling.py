@@ -15,6 +15,9 @@ MOST_LINE: Final = 2_000
 MOST_TEXT: Final = 300
 """Characters of what a model said that stand in a line."""
 
+MOST_QUESTION: Final = 240
+"""Characters of the question: it may be a whole work that a panel judges."""
+
 NO_DECISION: Final = "no decision"
 
 TRENDS: Final = {"rising": "more than", "falling": "fewer than", "flat": "as"}
@@ -31,7 +34,7 @@ def lines(summary: Summary) -> Iterator[Line]:
 
 
 def _lines(summary: Summary) -> Iterator[Line]:
-    yield "question", summary.question
+    yield "question", clean(summary.question, MOST_QUESTION)
     yield "run", about(summary)
     yield "end", ended(summary)
     if summary.notes:

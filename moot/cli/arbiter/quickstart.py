@@ -14,7 +14,7 @@ from moot.cli.arbiter.configuring import Template, write_config
 from moot.cli.arbiter.endpoints import EmbeddingsOption, EndpointOption, KeyOption
 from moot.cli.arbiter.judging import CONFIG, Judged, begun, group, judge, policy_of, refused, told
 from moot.cli.arbiter.live import BudgetOption, run
-from moot.cli.arbiter.running import MOCK, RunsOption, carry_out, directory_of, mock_ports, report
+from moot.cli.arbiter.running import RunsOption, carry_out, directory_of, mock_notes, mock_ports, report
 from moot.cli.errors import CheckFailed
 from moot.cli.output import write_lines
 from moot.cli.place import AsJson
@@ -92,7 +92,7 @@ def quickstart(
         mock_ports(judged),
         is_debug=False,
         is_quiet=as_json,
-        notes=MOCK,
+        notes=mock_notes(judged),
     )
     code = report(judged, outcome, is_quiet=False, as_json=as_json)
     if not (is_mock or is_agreed or as_json) and _agrees("Ask models now? It may cost money."):

@@ -49,8 +49,16 @@ if TYPE_CHECKING:
     from moot.clock import Clock
     from moot.protocols.arbiter.generated import Configuration
 
-MOCK = "a mock run: no model was asked, answers and vectors are made up"
-"""What the manifest of such a run says, whatever models its file names."""
+
+def mock_notes(judged: Judged) -> str:
+    """Return what the manifest of a mock run says, whatever models its file names."""
+    from moot.config.arbiter.moot_protocols import KINDS
+
+    made_up = "answers and vectors are made up"
+    if judged.prepared.config.protocol.type in KINDS:
+        made_up = "simulated minds spoke, vectors are made up"
+    return f"a mock run: no model was asked, {made_up}"
+
 
 RunsOption = Annotated[
     Path | None,
@@ -132,7 +140,7 @@ def mock_run(
         is_debug=is_debug,
         is_quiet=is_quiet or as_json,
         stop=StopRule(stop, alpha),
-        notes=MOCK,
+        notes=mock_notes(found),
     )
     return report(found, outcome, is_quiet=is_quiet, as_json=as_json)
 

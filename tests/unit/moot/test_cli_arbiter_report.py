@@ -18,6 +18,7 @@ from moot.arbiter.certifying import Certifier
 from moot.protocols.arbiter.generated import Configuration
 from moot.statistics.wilson import wilson_interval
 from tests.doubles.arbiter_answers import configured, kept, prepared
+from tests.doubles.arbiter_files import changed
 from tests.doubles.command_line import complaint, data, done, moot
 
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e\x00"
@@ -409,3 +410,26 @@ def test_the_trend_is_that_of_the_last_two_batches(
         row["novelty_rate"] = rate
     (run / "convergence_trace.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert data("arbiter", "report", run)["measured"]["trend"] == trend
+
+
+def test_a_question_that_is_a_whole_work_is_cut_in_the_headline_and_stands_whole_below(
+    tmp_path: Path,
+) -> None:
+    config = tmp_path / "run.json"
+    done("arbiter", "init", "--out", config)
+    work = "\n".join(f"Paragraph {n} of a work that a panel judges." for n in range(40))
+    changed(config, lambda plain: plain["question"].update(text=work))
+    changed(
+        config,
+        lambda plain: plain.update(
+            protocol={"type": "moot:panel", "decision_contract": {"id": "editorial_decision_v1"}}
+        ),
+    )
+    changed(config, lambda plain: plain["execution"].update(k_max=1, k_min=0, batch_size=1))
+    run = data("arbiter", "mock-run", config, "--out", tmp_path / "runs")["path"]
+    told = done("arbiter", "report", run, "--html", tmp_path / "page.html")
+    assert max(map(len, told.splitlines()[:1])) < 260
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Paragraph 39" not in page[: page.index("</h1>")] and "Paragraph 39" in page
+    assert "Sprint contract reviewer/reviewer_full/v1" in page
+    assert "simulated minds spoke" in page
