@@ -61,7 +61,7 @@ class Policies(Fold):
         if voided is not None:
             summary = _silence(voided, decision)
         else:
-            summary = f"ruled {decision.outcome} by {decision.rule}: {decision.reason}"
+            summary = f"ruled {decision.outcome}: {decision.reason.replace('_', ' ')}"
         entry = CausalEntry(
             at=env.sent_at,
             kind="timeout" if voided is not None else "failure",

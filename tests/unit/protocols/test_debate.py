@@ -240,6 +240,7 @@ def test_a_second_revise_is_refused_and_rules_reject_whatever_its_form(form, pha
     env = table.say(EVOLVER, body, channel=channel, case_id=case_id)
     assert beside(table, env).rule == "R-D9"
     assert [e.body.type for e in table.log[env.seq : env.seq + 3]] == ["VIOLATION", "RULING", "REFLECTION"]
+    assert table.log[env.seq + 2].body.record.summary == "ruled REJECT: revise cap"
     rejected(table, case_id, "revise_cap", "R-D9")
 
 
