@@ -237,6 +237,16 @@ def _unless(value: object, arg: str) -> str:
     return "" if said == arg else said
 
 
+def _unsaid(value: object, _arg: str) -> str:
+    return plain(value)
+
+
+def _is_said(value: object, text: object) -> bool:
+    """Say whether a text, as far as it is shown, names whatever a list holds."""
+    shown_text = plain(text).casefold()
+    return isinstance(value, Sequence) and all(plain(item).casefold() in shown_text for item in value)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
@@ -265,6 +275,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "ended": _known(ENDS),
     "effect": _known(EFFECTS),
     "unless": _unless,
+    "unsaid": _unsaid,
     "whole": lambda value, _arg: str(round(value)) if _is_number(value) else plain(value),  # type: ignore[call-overload]
     "deployment": _row(deploy.MEANS),
     "promotion": _row(promotion.MEANS),
@@ -282,10 +293,9 @@ number of items with a noun (and its plural, if not with an s), that a number of
 ratio (left out where it is not), one of two words, an instant to the minute, an identifier in words, an amount of
 money, one in millionths of a dollar, what a budget is for, the seats that are not ok, those of a configuration that
 models fill (left out where none does), a duty, a seat, what a review does, what it leaves open, how an escalation or an
-experiment ended and what follows from it, a field that says nothing new where it is the argument, an estimate
-without decimals, what the row of a
-decision table asks for, a panel's decision,
-how much a Phase 1 plans, what a report or a synthesis decides, tags that stand beside a decision."""
+experiment ended and what follows from it, a field that says nothing new where it is the argument, a list that is left
+out where another field names all of it, an estimate without decimals, what the row of a decision table asks for, a
+panel's decision, how much a Phase 1 plans, what a report or a synthesis decides, tags that stand beside a decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +332,7 @@ class Template:
             elif isinstance(part, Slot):
                 value = look_up(body, part.path)
                 yield MISSING if value is None or value == "" else part.way(value, part.arg)
-            elif not any(_is_left_out(slot, look_up(body, slot.path)) for slot in part.slots()):
+            elif not any(_is_left_out(slot, look_up(body, slot.path), body) for slot in part.slots()):
                 yield part.fill(body)
 
 
@@ -335,7 +345,9 @@ def look_up(body: object, path: tuple[str, ...]) -> object:
     return body
 
 
-def _is_left_out(slot: Slot, value: object) -> bool:
+def _is_left_out(slot: Slot, value: object, body: Mapping[str, object]) -> bool:
+    if slot.way is _unsaid and _is_said(value, body.get(slot.arg)):
+        return True
     if slot.way is _few:
         return not isinstance(value, int) or value >= ENOUGH
     return _is_empty(value) or (slot.way in (_unless, _models) and not slot.way(value, slot.arg))

@@ -15,7 +15,7 @@ WORDING: Final[Mapping[str, str]] = {
     "CYCLE_SKIPPED": "skips the {schedule} cycle of {nominal_at|when}: {reason}",
     "RESEARCH_NOTE": "notes {title}[: {findings}]",
     "HYPOTHESIS": "proposes {hypothesis_id}: {statement}"
-    "[ ({strategy.archetype|words} on {strategy.symbols})]",
+    "[ ({strategy.archetype|words} on {strategy.symbols|unsaid:statement})]",
     "RISK_ASSESSMENT": "rates {hypothesis_id} {risk_rating}, confidence {confidence}[: {scores|scores}]"
     "[; fatal: {fatal_flaws}]",
     "REBUTTAL": "answers on {hypothesis_id}[: {responses|each:response}][; changes: {modifications}]",
