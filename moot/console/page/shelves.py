@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from moot.channels.showing.wording import clean, words
 from moot.console.model.interface import ReadModel
+from moot.console.page.experiences import facts_of
 from moot.console.page.figures_parts import figure
-from moot.memory.records import Record
+from moot.memory.records import Experience, Record
 from moot.protocols.kernel.times import rfc3339
 
 SHELVES: Final = (
@@ -73,6 +74,10 @@ def shown(record: Record) -> dict[str, Any]:
     text = next((str(values[name]) for name in TEXTS if values.get(name)), "")
     if not text:
         text = _about(values)
+    figures: list[tuple[str, str]] = []
+    left_out = _LEFT_OUT
+    if isinstance(record, Experience):
+        figures, left_out = facts_of(record.metrics), _LEFT_OUT | {"metrics"}
     named = [values[name] for name in CASES if isinstance(values.get(name), str) and values[name]]
     links = [{"t": clean(one, 80), "go": f"/case/{one}"} for one in dict.fromkeys(named)]
     return {
@@ -83,8 +88,9 @@ def shown(record: Record) -> dict[str, Any]:
         "facts": [
             [words(name.rstrip("_")), clean(_worded(name, _plain(value)), 240)]
             for name, value in values.items()
-            if name not in _LEFT_OUT and value not in (None, "", (), {})
-        ],
+            if name not in left_out and value not in (None, "", (), {})
+        ]
+        + [[name, clean(told, 240)] for name, told in figures],
         "links": links,
     }
 
