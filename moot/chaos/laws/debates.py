@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moot.chaos.laws.instants import minutes
-from moot.chaos.laws.law import Findings, Memory, Message, hears
+from moot.chaos.laws.law import OVERTAKEN, Findings, Memory, Message, hears
 from moot.chaos.laws.recent import Recent
 
 SLACK: Final = 1e-9
@@ -214,7 +214,7 @@ class BacktestsFollowApprovals(Memory, source="R-D15, 1.2"):
         return () if self.passed.get(message["case_id"]) else (f"{body['strategy_id']} passed no backtest",)
 
 
-class ConservativeMeansSure(Memory, source="5.3, R-B8, R-F2"):
+class ConservativeMeansSure(Memory, source="5.3, R-B8"):
     """While System A is conservative nothing is approved with a confidence below 0.75."""
 
     def __init__(self) -> None:
@@ -236,4 +236,30 @@ class ConservativeMeansSure(Memory, source="5.3, R-B8, R-F2"):
             return (
                 f"approves with {body['confidence']}, and System A is conservative since seq {self.since}",
             )
+        return ()
+
+
+class OnlyAnAdminEndsCaution(Memory, source="R-F2", is_raw=True):
+    """System A's conservative mode ends when an admin has decided something, be it late; no text ends it."""
+
+    def __init__(self) -> None:
+        self.since = 0
+        self.decided = -OVERTAKEN
+
+    @hears("ESCALATION_ANSWER", "OVERRIDE", "RESUME", "RESUME_CONFIRMED")
+    def deciding(self, message: Message) -> Findings:
+        """Note a decision."""
+        if message["author"] == "admin" and message["body"].get("option", 0) is not None:
+            self.decided = message["seq"]
+        return ()
+
+    @hears("MODE_CHANGED")
+    def changed(self, message: Message) -> Findings:
+        """Hold the end of the mode against the decisions since it began."""
+        body, since = message["body"], self.since
+        if body["system"] != "A":
+            return ()
+        self.since = message["seq"] if body["mode"] == "conservative" else 0
+        if since and not self.since and self.decided <= since - OVERTAKEN:
+            return (f"ends what began with seq {since}, and no admin decided anything",)
         return ()

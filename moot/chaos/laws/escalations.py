@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from moot.chaos.laws.instants import minutes
-from moot.chaos.laws.law import Findings, Memory, Message, hears
+from moot.chaos.laws.law import OVERTAKEN, Findings, Memory, Message, hears
 from moot.chaos.laws.recent import Recent
 
 FOUR_HOURS: Final = 240
+SLACK: Final = 10
+"""Minutes."""
 
 
 class EscalationsEndOnce(Memory, source="5.3, R-E2"):
@@ -40,11 +42,50 @@ class EscalationsEndOnce(Memory, source="5.3, R-E2"):
             return ("it was not open",)
         if how == "answered" and answer is None:
             return ("is called answered, and no answer stands",)
+        if how == "expired" and answer is not None and message["seq"] <= answer + OVERTAKEN:
+            self.open[case], self.answered[case] = since, answer
+            return ()
         if how == "expired" and answer is not None:
             return (f"is called expired, and seq {answer} answers it",)
         if how == "expired" and minutes(since, message["sent_at"]) < FOUR_HOURS:
             return (f"expired less than four hours after {since}",)
         return ()
+
+
+class NobodyIsAskedForEver(Memory, source="5.3, R-E2"):
+    """An escalation is over after four hours, in which the society ran."""
+
+    def __init__(self) -> None:
+        self.open: Recent[str, str] = Recent()
+
+    @hears("ESCALATION")
+    def opened(self, message: Message) -> Findings:
+        """Note one that opens."""
+        self.open[message["case_id"]] = message["sent_at"]
+        return ()
+
+    @hears("ESCALATION_RESOLVED")
+    def resolved(self, message: Message) -> Findings:
+        """Note an end."""
+        self.open.pop(message["case_id"], None)
+        return ()
+
+    @hears("SOCIETY_STARTED", "CLOCK_SET")
+    def shifted(self, message: Message) -> Findings:
+        """Begin to count anew: time in which the society could do nothing is nobody's (K6)."""
+        for case in self.open:
+            self.open[case] = message["sent_at"]
+        return ()
+
+    @hears("HEALTH_CHECK", "CYCLE_TRIGGER", "RISK_CHECK", "ANCHOR", "SOCIETY_STOPPED")
+    def passing(self, message: Message) -> Findings:
+        """Look at what is open as time passes."""
+        if not self.open:
+            return
+        for case, since in list(self.open.items()):
+            if minutes(since, message["sent_at"]) > FOUR_HOURS + SLACK:
+                del self.open[case]
+                yield f"{case} is open since {since}"
 
 
 class SilenceIsNoConsent(Memory, source="5.3, R-B1"):
@@ -80,6 +121,7 @@ class PagedWithMeasure(Memory, source="R-E2"):
 
     def __init__(self) -> None:
         self.urgent: Recent[str, tuple[int, str]] = Recent()
+        self.seen: Recent[str, int] = Recent()
 
     @hears("ESCALATION")
     def opened(self, message: Message) -> Findings:
@@ -89,9 +131,9 @@ class PagedWithMeasure(Memory, source="R-E2"):
         return ()
 
     @hears("ESCALATION_ACK", "ESCALATION_RESOLVED")
-    def seen(self, message: Message) -> Findings:
-        """Forget what a person has seen, or what is over."""
-        self.urgent.pop(message["case_id"], None)
+    def over(self, message: Message) -> Findings:
+        """Note what a person has seen, or what is over."""
+        self.seen.setdefault(message["case_id"], message["seq"])
         return ()
 
     @hears("ESCALATION_PAGED")
@@ -99,7 +141,9 @@ class PagedWithMeasure(Memory, source="R-E2"):
         """Hold a page against the one before it."""
         case = message["case_id"]
         if case not in self.urgent:
-            return ("is not urgent, acknowledged or over",)
+            return ("is not urgent",)
+        if message["seq"] > self.seen.get(case, message["seq"]) + OVERTAKEN:
+            return (f"is acknowledged or over since seq {self.seen[case]}",)
         pages, before = self.urgent[case]
         self.urgent[case] = pages + 1, message["sent_at"]
         if pages == 5:

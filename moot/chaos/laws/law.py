@@ -19,6 +19,12 @@ Message = Mapping[str, Any]
 Findings = Iterable[str]
 Handler = Callable[[Message], Findings]
 
+OVERTAKEN: Final = 8
+"""An officer's message may be written before another one and stand after it; then it changes nothing (K5, K9).
+
+It stands at most so many messages behind.
+"""
+
 EVERY: Final = "*"
 _HEARS: Final = "_hears"
 _Method = TypeVar("_Method", bound=Callable[..., Findings])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from moot.chaos.laws.instants import minutes
-from moot.chaos.laws.law import Findings, Memory, Message, hears
+from moot.chaos.laws.law import OVERTAKEN, Findings, Memory, Message, hears
 from moot.chaos.laws.recent import Recent
+
+RULED: Final = " RULING"
 
 
 class AnsweredOnce(Memory, source="K1, K5"):
@@ -21,9 +25,10 @@ class AnsweredOnce(Memory, source="K1, K5"):
 
     @hears("RULING")
     def ruled(self, message: Message) -> Findings:
-        """Note a ruling; one that came just after an answer has no effect (K5)."""
+        """Note a ruling; one that came after an answer has no effect (K5)."""
         owed = message["body"]["obligation_id"]
-        return self._end(owed, message) if owed is not None else ()
+        is_overtaken = owed is None or not self.ended.get(owed, RULED).endswith(RULED)
+        return () if is_overtaken else self._end(owed, message)
 
     def _end(self, owed: str, message: Message) -> Findings:
         before = self.ended.get(owed)
@@ -82,7 +87,7 @@ class StoppedIsOver(Memory, source="K21, K23"):
     """A stopped system opens no cycle and no day until the next start, and a stopped case is over."""
 
     def __init__(self) -> None:
-        self.stopped: set[str] = set()
+        self.stopped: dict[str, int] = {}
         self.over: Recent[str, int] = Recent()
 
     @hears("STOP")
@@ -90,7 +95,9 @@ class StoppedIsOver(Memory, source="K21, K23"):
         """Note what is stopped."""
         scope = message["body"]["scope"]
         system = scope.removeprefix("system ").removeprefix("System ").upper()
-        self.stopped |= {"A", "B"} if scope == "society" else {system} & {"A", "B"}
+        for one in ("A", "B"):
+            if scope == "society" or one == system:
+                self.stopped.setdefault(one, message["seq"])
         return ()
 
     @hears("SOCIETY_STARTED")
@@ -110,7 +117,8 @@ class StoppedIsOver(Memory, source="K21, K23"):
     def opened(self, message: Message) -> Findings:
         """Hold what the Timekeeper opens against what is stopped."""
         system = "A" if message["body"]["type"] == "CYCLE_TRIGGER" else "B"
-        return (f"system {system} was stopped",) if system in self.stopped else ()
+        since = self.stopped.get(system, message["seq"])
+        return (f"system {system} was stopped by seq {since}",) if message["seq"] > since + OVERTAKEN else ()
 
     @hears()
     def any(self, message: Message) -> Findings:

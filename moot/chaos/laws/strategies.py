@@ -80,6 +80,13 @@ class ProductionHasItsGates(Memory, source="4.3, R-B2, R-B3"):
         self.extended: Recent[str, int] = Recent()
         self.strategies: Recent[str, str] = Recent()
         self.promoted: Recent[str, int] = Recent()
+        self.before_panels: Recent[str, int] = Recent()
+
+    @hears("PANEL_OPENED")
+    def panelled(self, message: Message) -> Findings:
+        """Note that a panel may say no, too."""
+        self.before_panels[message["body"].get("parent_id", "")] = message["seq"]
+        return ()
 
     @hears("MARKET_CLOSE")
     def closed(self, message: Message) -> Findings:
@@ -120,7 +127,9 @@ class ProductionHasItsGates(Memory, source="4.3, R-B2, R-B3"):
             self.extended[name] = self.extended.get(name, 0) + 1
         elif given == "PROMOTE":
             self.promoted[name] = message["seq"]
-        return () if given == wanted else (f"decides {given} on {reviews}, the table {wanted}",)
+        if given == wanted or (given != "PROMOTE" and case in self.before_panels):
+            return ()
+        return (f"decides {given} on {reviews}, the table {wanted}",)
 
     @hears("RULING")
     def ruled(self, message: Message) -> Findings:
