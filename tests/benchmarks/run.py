@@ -38,6 +38,7 @@ FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
     ),
     ("docket", "docket_messages_per_s", "bench_docket", "docket_messages_per_s", 150_000),
     ("verify", "verify_messages_per_s", "bench_verify", "verify_messages_per_s", 16_667),
+    ("verify", "laws_messages_per_s", "bench_laws", "laws_messages_per_s", 50_000),
     ("clock", "virtual_sleeps_per_s", "bench_clock", "virtual_sleeps_per_s", 90_000),
     ("backtest", "backtests_per_s", "bench_backtest", "backtests_per_s", None),
     ("desk", "trading_day_s", "bench_desk", "trading_day_s", 0.5),

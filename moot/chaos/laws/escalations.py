@@ -142,8 +142,9 @@ class PagedWithMeasure(Memory, source="R-E2"):
         case = message["case_id"]
         if case not in self.urgent:
             return ("is not urgent",)
-        if message["seq"] > self.seen.get(case, message["seq"]) + OVERTAKEN:
-            return (f"is acknowledged or over since seq {self.seen[case]}",)
+        seen = self.seen.get(case)
+        if seen is not None and message["seq"] > seen + OVERTAKEN:
+            return (f"is acknowledged or over since seq {seen}",)
         pages, before = self.urgent[case]
         self.urgent[case] = pages + 1, message["sent_at"]
         if pages == 5:

@@ -117,8 +117,9 @@ class StoppedIsOver(Memory, source="K21, K23"):
     def opened(self, message: Message) -> Findings:
         """Hold what the Timekeeper opens against what is stopped."""
         system = "A" if message["body"]["type"] == "CYCLE_TRIGGER" else "B"
-        since = self.stopped.get(system, message["seq"])
-        return (f"system {system} was stopped by seq {since}",) if message["seq"] > since + OVERTAKEN else ()
+        since = self.stopped.get(system)
+        is_under_way = since is None or message["seq"] <= since + OVERTAKEN
+        return () if is_under_way else (f"system {system} was stopped by seq {since}",)
 
     @hears()
     def any(self, message: Message) -> Findings:
