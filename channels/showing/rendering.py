@@ -145,11 +145,19 @@ def speaker(envelope: Envelope, who: Speakers = UNKNOWN) -> str:
 
 def predicate(envelope: Envelope, who: Speakers = UNKNOWN) -> str:
     """Say in one line what was said, without by whom: "rates hyp_… PASS, confidence 0.62"."""
-    return _predicate(envelope.body.type, _named(envelope.body.model_dump(), who.names))
+    return _told(envelope, _named(envelope.body.model_dump(), who.names))
 
 
 def _sentence(envelope: Envelope, body: Mapping[str, object], who: Speakers) -> str:
-    return f"{speaker(envelope, who)} {_predicate(envelope.body.type, body)}"
+    return f"{speaker(envelope, who)} {_told(envelope, body)}"
+
+
+def _told(envelope: Envelope, body: Mapping[str, object]) -> str:
+    """Say what was said; what decides names its case, for which one can ask why."""
+    kind, case_id = envelope.body.type, envelope.case_id
+    text = _predicate(kind, body)
+    is_named = case_id is None or kind not in rulebook().grounds.decides or case_id in text
+    return text if is_named else f"{text} ({clean(str(case_id), 100)})"
 
 
 def _named(body: Mapping[str, object], names: Names) -> Mapping[str, object]:

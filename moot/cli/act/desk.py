@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -136,7 +136,7 @@ def _signed(dollars: float) -> Text:
 
 @command("moot strategies ./moot-data", "moot strategies ./moot-data --json | jq '.[].strategy_id'")
 def strategies(named: Source, as_json: AsJson = False) -> None:
-    """Show where every strategy stands: its stage, its figures since it was deployed, why it moved last."""
+    """Show where every strategy stands: its stage, its figures since it was deployed, what it trades, why it moved."""
     moves: dict[str, dict[str, Any]] = {}
     found = Situation.of(named, watch=lambda env, fx, _docket: _note_move(moves, env, fx))
     data = strategies_json(found, moves)
@@ -173,19 +173,29 @@ def _note_move(moves: dict[str, dict[str, Any]], env: Envelope, fx: Effects) -> 
         }
 
 
+TRADES: Final = "trades, and why it moved last"
+
+
+def _trades(one: dict[str, Any]) -> str:
+    """Say what a strategy trades, and why it moved last."""
+    from moot.channels.showing.wording import clean, words
+
+    archetype, symbols, moved = one["archetype"], one["symbols"], one["moved"]
+    kind = f"{words(archetype)} on {', '.join(symbols)}" if archetype else ""
+    why = (
+        f"{clock_time(datetime.fromisoformat(moved['at']))}: {clean(moved['reason'])}"
+        if moved is not None
+        else ""
+    )
+    return "; ".join(filter(None, (kind, why)))
+
+
 def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
-    from moot.channels.showing.wording import clean
     from moot.desk import ratio_text
 
     figures = ("days", "Sharpe", "P&L", "from peak", "limit")
     rows = []
     for one in data:
-        moved = one["moved"]
-        why = (
-            f"{clock_time(datetime.fromisoformat(moved['at']))}: {clean(moved['reason'])}"
-            if moved is not None
-            else ""
-        )
         days = f"{one['days']}/{one['days_needed']}" if one["stage"] == "staging" else f"{one['days']}"
         is_traded = one["is_deployed"]
         cells = (
@@ -197,15 +207,15 @@ def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
             _signed(one["pnl_usd"]) if one["trades"] or one["pnl_usd"] else "",
             per_cent(one["drawdown"]) if is_traded else "",
             per_cent(one["position_limit"]) if is_traded else "",
-            why,
+            _trades(one),
         )
         rows.append(Row(cells, "dim" if one["stage"] == "withdrawn" else ""))
     print_rows(
         target,
-        ("strategy", "stage", "deployed", *figures, "last moved"),
+        ("strategy", "stage", "deployed", *figures, TRADES),
         rows,
         right=figures,
-        below="last moved",
+        below=TRADES,
         drop=("limit", "deployed", "from peak", "days", "Sharpe"),
     )
 

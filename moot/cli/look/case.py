@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -153,12 +154,14 @@ class CaseStory:
 
 @command(
     "moot case ./moot-data hyp_20260223_1030",
+    "moot case ./moot-data hyp_20260223_1030 --full",
     "moot case ./moot-data panel_20260223_1030",
     "moot case ./moot-data esc_20260223_1440 --json | jq .path",
 )
 def case(
     named: Source,
     case_id: Annotated[str, typer.Argument(metavar="ID", help="A case, or the beginning of its id.")],
+    full: Annotated[bool, typer.Option("--full", help="Show texts whole that a line cuts short.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show one case: what was said, through which phases it went, who was late; of a panel also how it judged."""
@@ -168,7 +171,7 @@ def case(
     if as_json:
         write_json(story.as_json())
         return
-    print_story(console(), story, log)
+    print_story(console(), story, log, full=full)
 
 
 def full_id(log: Log, given: str) -> str:
@@ -198,8 +201,8 @@ def full_id(log: Log, given: str) -> str:
     )
 
 
-def print_story(target: Console, story: CaseStory, log: Log) -> None:
-    """Print a case for people."""
+def print_story(target: Console, story: CaseStory, log: Log, *, full: bool = False) -> None:
+    """Print a case for people; `full`: with the texts that its messages' lines leave out or cut short."""
     from rich.text import Text
 
     from moot.channels.showing.wording import words
@@ -223,6 +226,8 @@ def print_story(target: Console, story: CaseStory, log: Log) -> None:
     reader = Reader(target, log.namebook())
     for envelope in said:
         reader.show_envelope(envelope)
+        for name, text in left_out(envelope) if full else ():
+            print_hanging(target, Text(f"{'':9}{name}: ", "dim"), Text(text), 11)
     target.print()
     if story.is_panel:
         for line in panel_lines(said, story.minds, min(target.width, WIDEST)):
@@ -240,6 +245,30 @@ def print_story(target: Console, story: CaseStory, log: Log) -> None:
         by = duration_of(x.by_s) if x.by_s else ""
         rows.add_row(seat_text(x.seat), x.step, by, x.how, str(x.seq))
     print_table(target, rows)
+
+
+def left_out(envelope: Envelope) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a message that its line leaves out or cuts short, whole, each with its name in words."""
+    from moot.channels.showing.rendering import predicate
+    from moot.channels.showing.wording import harmless, words
+
+    said = predicate(envelope)
+    for path, text in _texts(envelope.body.model_dump()):
+        plain = harmless(" ".join(text.split()))
+        if " " in plain and plain not in said:
+            yield words(path), harmless(text).strip()
+
+
+def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in plain data, with the names that lead to it."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _texts(item, f"{path} {name}".strip())
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item, path)
 
 
 def duration_of(seconds: float) -> str:

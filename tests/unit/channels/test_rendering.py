@@ -187,7 +187,7 @@ DESK_SENTENCES = {
     "3 trades",
     "DAILY_TRADING_REPORT": "reports 2026-02-23: $200.00 (0.02 %), since the start 0.02 %, 3 trades, 50 % won, "
     "Sharpe: too few sessions (7 of 20); on paper: strat_2; flagged for recall: strat_3",
-    "RECALL_FLAG": "flags strat_1 for recall: Sharpe -0.40 over 30 sessions",
+    "RECALL_FLAG": "flags strat_1 for recall: Sharpe -0.40 over 30 sessions (recall_20260302_2120)",
 }
 
 

@@ -48,6 +48,11 @@ def test_it_reads_from_head_to_end(place: Path) -> None:
     assert "Explorer  rebuttal-2    4 min   within the grace" in text
 
 
+def test_full_shows_texts_that_a_line_leaves_out_or_cuts_short(place: Path) -> None:
+    assert "reasoning: " not in done("case", place, HYP)
+    assert "reasoning: " in done("case", place, HYP, "--full")
+
+
 def test_the_beginning_of_an_id_will_do(place: Path) -> None:
     assert data("case", place, "hyp")["case_id"] == HYP
 

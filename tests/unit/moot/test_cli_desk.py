@@ -212,6 +212,9 @@ def test_without_a_desk_day_nobody_knows_the_hours() -> None:
 # ---------------------------------------------------------------- strategies
 
 
+KIND = "momentum on AAA, BBB"
+
+
 def test_strategies_are_those_of_their_life_with_why_they_moved(table: MoneyTable, tmp_path: Path) -> None:
     first, second = data("strategies", log_of(table, tmp_path))
 
@@ -228,11 +231,12 @@ def test_strategies_read_like_this(table: MoneyTable, tmp_path: Path) -> None:
     reason = bodies.moved("x").reason
 
     assert done("strategies", log_of(table, tmp_path)) == (
-        "strategy  stage       deployed  days             Sharpe      P&L  from peak   limit  last moved\n"
+        "strategy  stage       deployed  days             Sharpe      P&L  from peak   limit  "
+        "trades, and why it moved last\n"
         "strat_1   production  yes          1  too few (1 of 20)  +998.00     0.00 %  5.00 %  "
-        f"2026-02-23 10:00: {reason}\n"
+        f"{KIND}; 2026-02-23 10:00: {reason}\n"
         "strat_2   candidates  no                                                             "
-        f"2026-02-23 10:01: {reason}\n"
+        f"{KIND}; 2026-02-23 10:01: {reason}\n"
     )
 
 
