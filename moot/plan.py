@@ -13,7 +13,7 @@ from moot.bots.desk.intraday import read_intraday
 from moot.bots.desk.market import Market
 from moot.bots.minds.simulated.temper import DEFAULT, Temper
 from moot.bots.tools.continuation import LABEL
-from moot.bots.tools.prices import load_universe
+from moot.bots.tools.prices import enough_to_backtest, load_universe
 from moot.bots.tools.universe import Universe
 from moot.channels.log.sequencer import Entry
 from moot.config.settings import Settings
@@ -119,6 +119,8 @@ def prices(plan: Plan) -> tuple[Universe, dict[str, Any]]:
     if isinstance(known, SocietyStarted) and isinstance(logged := known.data.get("prices"), Mapping):
         spec, start, seed = str(logged["spec"]), parse_instant(str(logged["start"])), int(logged["seed"])
     universe = load_universe(spec, start=start, seed=seed)
+    if known is None:
+        enough_to_backtest(universe, spec, start)
     data = {
         "prices": {
             "spec": spec,

@@ -16,9 +16,14 @@ from moot.bots.tools.price_files import parse_prices, read_price_file
 from moot.bots.tools.simulated_prices import sample_stocks, synthetic_stocks
 from moot.bots.tools.splits import MIN_BARS
 from moot.bots.tools.universe import Universe
+from moot.protocols.research.debate_table import PASS_TRADES
 
 SAMPLES: Final = {"SP500": "sp500_daily.csv.gz", "NASDAQ": "nasdaq_daily.csv.gz"}
 """Real indices that are shipped in ``config/samples``, by symbol."""
+
+LEAST_BARS: Final = 5 * PASS_TRADES
+"""So many bars a society needs at its start: the test, a fifth of them, then has a session for each trade of a backtest
+that passes (R-D15)."""
 
 SEEDS_KEPT: Final = 4
 """So many seeds' samples stay: societies that one process lives one after the other often share theirs."""
@@ -66,6 +71,26 @@ def load_universe(spec: str | Path, *, start: datetime, seed: int) -> Universe:
             f"of {first}), {MIN_BARS} are needed — choose a later start or a longer file",
         )
     return universe
+
+
+def enough_to_backtest(universe: Universe, name: str, start: datetime) -> None:
+    """Refuse prices that are too short for a society to backtest on.
+
+    Args:
+        universe: What was loaded.
+        name: What the user called it.
+        start: When the society starts.
+
+    Raises:
+        PriceFileError: Fewer than `LEAST_BARS` exist at the start.
+    """
+    known = len(universe.until(start).calendar)
+    if known < LEAST_BARS:
+        raise PriceFileError(
+            Path(name).name,
+            f"{known} days before the start {start.astimezone(UTC):%Y-%m-%d} are too few to backtest on, {LEAST_BARS} "
+            "are needed — choose a longer file or a later start",
+        )
 
 
 def weeks_to(day: date, universe: Universe) -> int:

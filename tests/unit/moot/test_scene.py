@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -104,6 +104,23 @@ def test_a_scene_whose_prices_cannot_be_used_leaves_no_log(tmp_path: Path) -> No
     with pytest.raises(PriceFileError):
         run_scene(parse_scene({**GOOD, "prices": str(prices)}), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def file_of(place: Path, days: int) -> str:
+    dates = [date(2017, 1, 2) + timedelta(days=n) for n in range(2 * days)]
+    rows = [f"{day},10,11,9,{10 + n % 2},100\n" for n, day in enumerate(d for d in dates if d.weekday() < 5)]
+    path = place / f"{days}.csv"
+    path.write_text("date,open,high,low,close,volume\n" + "".join(rows[:days]))
+    return str(path)
+
+
+def test_prices_that_are_too_short_to_backtest_on_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PriceFileError) as error:
+        run_scene(parse_scene({**GOOD, "prices": file_of(tmp_path, 90)}), tmp_path / "out")
+    assert "are too few to backtest on, 100 are needed — choose a longer file" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "out").exists()
+    assert run_scene(parse_scene({**GOOD, "prices": file_of(tmp_path, 110)})).envelopes
 
 
 def kinds(change: dict) -> list[str]:
