@@ -2,8 +2,8 @@
 
 * `law`: what a law is, and how one is written; `recent`, `instants`, `positions`: what they remember and reckon with.
 * `watching`: `Watch`, many laws over one log.
-* `logs`, `seats`, `rulings`, `escalations`, `cycles`, `debates`, `strategies`, `trading`, `runs`, `panels`, `motions`,
-  `calls`: the laws, by what they are about.
+* `logs`, `seats`, `rulings`, `escalations`, `cycles`, `debates`, `verdicts`, `strategies`, `trading`, `runs`, `panels`,
+  `motions`, `calls`: the laws, by what they are about.
 
 Nothing of the society is imported here, no machine and no table: the laws are read from the rules a second time.
 """
@@ -21,6 +21,7 @@ from moot.chaos.laws import (
     seats,
     strategies,
     trading,
+    verdicts,
 )
 from moot.chaos.laws.law import Law, Message, Observer, laws_of
 from moot.chaos.laws.watching import Broken, Watch
@@ -36,6 +37,7 @@ LAWS: tuple[Law, ...] = tuple(
         escalations,
         cycles,
         debates,
+        verdicts,
         strategies,
         trading,
         runs,

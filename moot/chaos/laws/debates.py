@@ -1,15 +1,12 @@
-"""Laws of System A's debates."""
+"""Laws of how System A debates: rounds, revisions, time."""
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
 
 from moot.chaos.laws.instants import minutes
-from moot.chaos.laws.law import OVERTAKEN, Findings, Memory, Message, hears
+from moot.chaos.laws.law import Findings, Memory, Message, hears
 from moot.chaos.laws.recent import Recent
-
-SLACK: Final = 1e-9
-"""Differences of scores are floats."""
 
 
 class OneRevision(Memory, source="1.2, R-D9"):
@@ -60,64 +57,83 @@ class ThreeRounds(Memory, source="1.3, R-D5"):
         return (f"round {number} of {most}",) if number != "revision" and number > most else ()
 
 
-class TheCriticIsHeard(Memory, source="R-D10, R-F9"):
-    """No verdict without the Critic's scores or its recorded silence, and no approval against a fatal flaw it found."""
+@dataclass
+class Turns:
+    """How far a debate has come."""
+
+    assessed: int = 0
+    rebutted: int = 1
+    rounds: int = 2
+    is_over: bool = False
+    revision: str = ""
+
+
+class EachInItsTurn(Memory, source="1.1, 1.2, 1.4, R-D10"):
+    """Rebuttal and assessment take turns to the last round, then comes the verdict; a revision goes step by step."""
 
     def __init__(self) -> None:
-        self.heard: Recent[str, Message] = Recent()
-        self.silent: Recent[str, int] = Recent()
-        self.revised: Recent[str, int] = Recent()
+        self.debates: Recent[str, Turns] = Recent()
 
-    @hears("RISK_ASSESSMENT")
-    def assessed(self, message: Message) -> Findings:
-        """Keep the latest assessment."""
-        self.heard[message["case_id"]] = message
+    @hears("HYPOTHESIS")
+    def opened(self, message: Message) -> Findings:
+        """Begin a debate."""
+        self.debates[message["case_id"]] = Turns()
         return ()
 
-    @hears("REVISED_HYPOTHESIS")
-    def restated(self, message: Message) -> Findings:
-        """Note that an assessment is owed anew."""
-        self.revised[message["case_id"]] = message["seq"]
-        return ()
+    @hears("EXTEND_DEBATE")
+    def extended(self, message: Message) -> Findings:
+        """Add a round, after the last one."""
+        turns = self._of(message)
+        was_over = turns.assessed == turns.rounds == 2 and not turns.is_over
+        turns.rounds = 3
+        return () if was_over else (f"comes after {turns.assessed} assessments",)
 
     @hears("RULING")
-    def ruled(self, message: Message) -> Findings:
-        """Note a silence."""
-        if "/assessment" in (message["body"]["obligation_id"] or ""):
-            self.silent[message["case_id"]] = message["seq"]
+    def silent(self, message: Message) -> Findings:
+        """Note that a silence ends the exchange, or the wait for what was owed."""
+        if message["case_id"] in self.debates:
+            turns = self._of(message)
+            turns.is_over = True
+            turns.revision = "assessed" if turns.revision == "revised" else turns.revision
         return ()
 
+    @hears("REBUTTAL", "CONCEDE", "RISK_ASSESSMENT")
+    def argued(self, message: Message) -> Findings:
+        """Hold a round against the one before it."""
+        turns, body = self._of(message), message["body"]
+        number = body["round"]
+        if number == "revision":
+            before, turns.revision = turns.revision, "assessed"
+            return () if before == "revised" else ("nothing was revised that it could assess",)
+        if body["type"] == "RISK_ASSESSMENT":
+            is_next = number == turns.assessed + 1 == turns.rebutted
+            turns.assessed, turns.is_over = number, turns.is_over or body["confidence"] > 0.85
+        else:
+            is_next = number == turns.assessed + 1 == turns.rebutted + 1
+            turns.rebutted, turns.is_over = number, turns.is_over or body["type"] == "CONCEDE"
+        return () if is_next else (f"round {number} comes out of turn",)
+
     @hears("VERDICT", "FINAL_VERDICT")
     def judged(self, message: Message) -> Findings:
-        """Hold a verdict against the assessment."""
-        case, body = message["case_id"], message["body"]
-        heard = self.heard.get(case)
-        is_fresh = heard is not None and heard["seq"] > self.revised.get(case, 0)
-        if not is_fresh and self.silent.get(case, 0) <= self.revised.get(case, 0):
-            return ("the Critic neither spoke nor was ruled silent",)
-        if body["verdict"] != "APPROVE":
+        """Hold a verdict against the exchange before it."""
+        turns, body = self._of(message), message["body"]
+        if body["type"] == "FINAL_VERDICT":
+            return () if turns.revision == "assessed" else ("comes before a revision was assessed",)
+        if body["verdict"] == "REVISE":
+            turns.revision = "asked"
+        if turns.is_over or turns.assessed == turns.rounds:
             return ()
-        if not is_fresh or heard is None:
-            return ("approves what the Critic did not assess",)
-        flaws = heard["body"]["fatal_flaws"]
-        return (f"approves against a fatal flaw of seq {heard['seq']}: {flaws[0]}",) if flaws else ()
+        return (f"comes after {turns.assessed} of {turns.rounds} rounds, and nothing ended them",)
 
+    @hears("REVISE_REQUEST", "REVISED_HYPOTHESIS")
+    def revising(self, message: Message) -> Findings:
+        """Hold a step of a revision against the one before it."""
+        turns, is_request = self._of(message), message["body"]["type"] == "REVISE_REQUEST"
+        before, turns.revision = turns.revision, "requested" if is_request else "revised"
+        return () if before == ("asked" if is_request else "requested") else ("nobody asked for it",)
 
-class ApprovalsAreEarned(Memory, source="R-D7, R-D8, R-F9"):
-    """An approval has a confidence of 0.6, an argument 0.05 stronger than the other, and a backtest to follow."""
-
-    @hears("VERDICT", "FINAL_VERDICT")
-    def judged(self, message: Message) -> Findings:
-        """Look at its scores."""
-        body = message["body"]
-        if body["verdict"] != "APPROVE":
-            return
-        if body["confidence"] < 0.6:
-            yield f"approves with a confidence of {body['confidence']}"
-        if body["alpha_argument_score"] - body["risk_argument_score"] < 0.05 - SLACK:
-            yield f"approves with {body['alpha_argument_score']} for it and {body['risk_argument_score']} against it"
-        if body["next_action"] != "backtest":
-            yield f"approves, and then comes {body['next_action']}"
+    def _of(self, message: Message) -> Turns:
+        return self.debates.get(message["case_id"]) or Turns()
 
 
 class ClearWordsEndIt(Memory, source="1.4, R-D3"):
@@ -181,85 +197,3 @@ class CyclesKeepTheirTime(Memory, source="1.2, R-D6, R-F8"):
         return (
             (f"comes {spent:.1f} minutes after the trigger and needs {needs}",) if spent + needs > 150 else ()
         )
-
-
-class BacktestsFollowApprovals(Memory, source="R-D15, 1.2"):
-    """Only what was approved is backtested, and only what passed becomes a candidate."""
-
-    def __init__(self) -> None:
-        self.approved: Recent[str, int] = Recent()
-        self.passed: Recent[str, bool] = Recent()
-
-    @hears("VERDICT", "FINAL_VERDICT", "OVERRIDE")
-    def judged(self, message: Message) -> Findings:
-        """Note an approval; that of an ended debate opens a case of its own (K23)."""
-        body = message["body"]
-        if body["verdict"] == "APPROVE":
-            self.approved[message["case_id"]] = message["seq"]
-            self.approved[body.get("override_id") or message["case_id"]] = message["seq"]
-        return ()
-
-    @hears("BACKTEST_RESULT")
-    def tested(self, message: Message) -> Findings:
-        """Hold a backtest against the approval."""
-        self.passed[message["case_id"]] = message["body"]["passed"]
-        return () if message["case_id"] in self.approved else ("nobody approved it",)
-
-    @hears("STRATEGY_MOVED")
-    def moved(self, message: Message) -> Findings:
-        """Hold a new candidate against its backtest."""
-        body = message["body"]
-        if message["author"] != "evolver" or body["from"] is not None or body["to"] != "candidates":
-            return ()
-        return () if self.passed.get(message["case_id"]) else (f"{body['strategy_id']} passed no backtest",)
-
-
-class ConservativeMeansSure(Memory, source="5.3, R-B8"):
-    """While System A is conservative nothing is approved with a confidence below 0.75."""
-
-    def __init__(self) -> None:
-        self.since = 0
-
-    @hears("MODE_CHANGED")
-    def changed(self, message: Message) -> Findings:
-        """Follow the mode."""
-        body = message["body"]
-        if body["system"] == "A":
-            self.since = message["seq"] if body["mode"] == "conservative" else 0
-        return ()
-
-    @hears("VERDICT", "FINAL_VERDICT")
-    def judged(self, message: Message) -> Findings:
-        """Hold an approval against the mode."""
-        body = message["body"]
-        if self.since and body["verdict"] == "APPROVE" and body["confidence"] < 0.75:
-            return (
-                f"approves with {body['confidence']}, and System A is conservative since seq {self.since}",
-            )
-        return ()
-
-
-class OnlyAnAdminEndsCaution(Memory, source="R-F2", is_raw=True):
-    """System A's conservative mode ends when an admin has decided something, be it late; no text ends it."""
-
-    def __init__(self) -> None:
-        self.since = 0
-        self.decided = -OVERTAKEN
-
-    @hears("ESCALATION_ANSWER", "OVERRIDE", "RESUME", "RESUME_CONFIRMED")
-    def deciding(self, message: Message) -> Findings:
-        """Note a decision."""
-        if message["author"] == "admin" and message["body"].get("option", 0) is not None:
-            self.decided = message["seq"]
-        return ()
-
-    @hears("MODE_CHANGED")
-    def changed(self, message: Message) -> Findings:
-        """Hold the end of the mode against the decisions since it began."""
-        body, since = message["body"], self.since
-        if body["system"] != "A":
-            return ()
-        self.since = message["seq"] if body["mode"] == "conservative" else 0
-        if since and not self.since and self.decided <= since - OVERTAKEN:
-            return (f"ends what began with seq {since}, and no admin decided anything",)
-        return ()
