@@ -10,13 +10,22 @@ from typing import Any
 
 import pytest
 
+from moot.arbiter.live import runner_of
+from moot.arbiter.outcomes import Outcomes
+from moot.arbiter.ports import RanTrial
 from moot.arbiter.verify import verify_run
+from moot.bots.minds.simulated.panel.writer import SimulatedPanelWriter
+from moot.clock import Clock, RealClock
 from moot.config.arbiter.bank import load_bank
 from moot.config.arbiter.configuring import load_configuration, resolve
+from moot.config.arbiter.judging import judge_of
+from moot.protocols.arbiter.generated import ResolvedConfiguration
+from moot.protocols.arbiter.plan import plan
 from tests.doubles.arbiter_files import changed, lines, said, write_lines
 from tests.doubles.arbiter_live import run_live
 from tests.doubles.command_line import complaint, data, done
-from tests.doubles.model_server import ModelServer
+from tests.doubles.direct_post import DirectPost
+from tests.doubles.model_server import ModelServer, completion
 
 PROTOCOLS: Mapping[str, Any] = {
     "arena": {
@@ -253,11 +262,67 @@ def test_what_could_not_be_paid_to_its_end_goes_on_without_paying_twice(
     assert sum(len(one.trial.calls or ()) for one in second.trials) == len(server.calls)
 
 
+def test_the_numbers_of_a_seats_calls_do_not_depend_on_what_others_are_asked(
+    config: Path, server: ModelServer
+) -> None:
+    changed(
+        holding(config, "panel"),
+        lambda plain: plain["sampling"].update(models=[{"model": "a/one", "weight": 1}]),
+    )
+    run = resolve(load_configuration(config), load_bank(None), "20260101T000000Z_abcdef", str(config))
+    server.prefers = ACCEPTS
+    one = _numbered(run, server)
+    # The first who is asked has to answer once more.
+    server.plays(completion("No."))
+    other = _numbered(run, server)
+    assert len(other["eic"]) == len(one["eic"]) + 1
+    assert (other["methodology"], other["synthesizer"]) == (one["methodology"], one["synthesizer"])
+    assert len({turn for turns in other.values() for turn in turns}) == 6
+
+
+def _numbered(run: ResolvedConfiguration, server: ModelServer) -> dict[str, list[int]]:
+    """Hold the first trial of a run; return the numbers of its calls by seat."""
+    turns: list[int] = []
+
+    async def main(clock: Clock) -> RanTrial:
+        post = DirectPost(server, clock.now)
+        try:
+            outcomes = Outcomes(run, judge_of(run.protocol.decision_contract), "live-v0")
+            return await runner_of(run, outcomes, post, clock).run(next(plan(run)))
+        finally:
+            turns.extend(place.turn for place, _, _ in post.sent)
+            await post.close()
+
+    trial = RealClock().run(main).trial
+    assert trial.status == "success"
+    found: dict[str, list[int]] = {}
+    for turn, call in zip(turns, trial.calls or (), strict=True):
+        found.setdefault(call.role, []).append(turn)
+    return found
+
+
 def test_a_reviewer_that_gives_no_usable_answer_ends_its_panel(config: Path, server: ModelServer) -> None:
     server.always = server.says("I would rather not.")
     (trial, *_) = lines(asked(holding(config, "panel"), server), "trials.jsonl")
     assert trial["status"] == "error"
     assert trial["error"]["message"].endswith("stays silent")
+
+
+def test_a_panel_that_decides_nothing_is_an_error_that_says_why(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def talks(_self: Any, _view: Any, _prompt: Any) -> str:
+        return "I like it."
+
+    monkeypatch.setattr(SimulatedPanelWriter, "write", talks)
+    directory = mocked(holding(config, "panel"))
+    done("arbiter", "verify", directory)
+    for trial, parsed in zip(lines(directory, "trials.jsonl"), lines(directory, "parsed.jsonl"), strict=True):
+        assert (trial["status"], parsed["parse_status"]) == ("error", "failed")
+        assert trial["error"]["message"].startswith("the panel decided nothing: ")
+        assert "[PANEL-SHRUNK: usable=0, panel_size=2]" in trial["error"]["message"]
+        # Each reviewer is asked a second time.
+        assert len(trial["transcript"]) == 4
 
 
 def _turns(change: Callable[[Any], object]) -> Callable[[Any], object]:
