@@ -52,11 +52,13 @@ def paragraph(*sentences: str) -> str:
 
 def sentence(text: str) -> str:
     """Make a sentence of a clause."""
-    text = text.strip()
-    if not text:
-        return ""
-    head = text if _is_name(text) else text[0].upper() + text[1:]
-    return head if head[-1] in ".!?…”" else f"{head}."
+    head = headline(text.strip())
+    return head if not head or head[-1] in ".!?…”" else f"{head}."
+
+
+def headline(text: str) -> str:
+    """Begin a text with a capital, unless it begins with an identifier."""
+    return text if _is_name(text) else text[:1].upper() + text[1:]
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -67,6 +69,12 @@ def percent(value: float, digits: int = 1) -> str:
 def two(value: float) -> str:
     """Write a number with two decimals, and no minus before a zero."""
     return f"{round(value, 2) + 0.0:.2f}"
+
+
+def beside(value: float, limit: float) -> tuple[str, str]:
+    """Write a number and what it is held against, with a third decimal where two do not tell them apart."""
+    digits = 3 if two(value) == two(limit) else 2
+    return f"{value:.{digits}f}", f"{limit:.{digits}f}"
 
 
 def counted(count: int, noun: str) -> str:

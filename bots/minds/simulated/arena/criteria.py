@@ -13,24 +13,27 @@ class Criterion(NamedTuple):
         name: One word or two.
         pattern: How a draft shows that it has it: a heading.
         asked: What a review says when it is missing.
-        section: What a planner writes for it; `{task}` names the task.
+        section: What a planner writes for it; `{task}` names the task in the prompt's own words.
+        given: What it writes where the prompt brings what `{said}` stands for, see `BROUGHT`.
     """
 
     name: str
     pattern: re.Pattern[str]
     asked: str
     section: tuple[str, ...]
+    given: str = ""
 
 
-def _criterion(name: str, asked: str, *section: str) -> Criterion:
-    return Criterion(name, re.compile(rf"^#+ {name}\b", re.IGNORECASE | re.MULTILINE), asked, section)
+def _criterion(name: str, asked: str, *section: str, given: str = "") -> Criterion:
+    pattern = re.compile(rf"^#+ {name}\b", re.IGNORECASE | re.MULTILINE)
+    return Criterion(name, pattern, asked, section, given)
 
 
 CRITERIA: Final = (
     _criterion(
         "Goal",
         "the draft does not say what is different once this is done",
-        "One thing is to be different: {task}. A week of the log must show it to somebody who was not told.",
+        "What is to be different: {task}. A week of the log must show it to somebody who was not told.",
         "{task}: done when two societies with the same seed, one with the change, differ in that and in little else.",
     ),
     _criterion(
@@ -38,18 +41,23 @@ CRITERIA: Final = (
         "there is no order of steps, so nobody can say what comes first",
         "1. Write down how it is today.\n2. Change one place.\n3. Compare both on the same seeds.",
         "1. Measure the present state.\n2. Make the change behind a switch.\n3. Turn it on for one week.",
+        given="1. Measure the present state.\n2. Make the change behind a switch, as noted: {said}\n"
+        "3. Turn it on for one week and compare with the week before.",
     ),
     _criterion(
         "Measure",
         "no measure is named that could show that it failed",
-        "It failed when the weekly false-negative rate has not fallen after two weeks.",
+        "Before anything is changed, one weekly count is named that has to move. It failed when two weeks with it look "
+        "like two weeks without.",
         "It failed when debates take longer and no more hypotheses pass their backtest.",
+        given="The week before showed {said}. It failed when two weeks later there are as many.",
     ),
     _criterion(
         "Risks",
         "no risk is named, and every change has one",
         "It may slow debates down; the budget of a cycle shows that within a day.",
         "Seats may learn to write for the check instead of for each other.",
+        given="The objection that was raised stands as the risk to watch: {said}",
     ),
     _criterion(
         "Way back",
@@ -65,6 +73,13 @@ CRITERIA: Final = (
     ),
 )
 """In the order in which a draft has its sections."""
+
+BROUGHT: Final = {
+    "Steps": re.compile(r"^Notes so far: (.+)$", re.MULTILINE),
+    "Measure": re.compile(r"(\d+ (?:cases|records|of \d+ trials) [^.;,\n]+)"),
+    "Risks": re.compile(r"^Objection of round \d+: (.+)$", re.MULTILINE),
+}
+"""What a prompt may bring for a section, by its criterion: the first match is what stands for `{said}`."""
 
 VAGUE: Final = re.compile(
     r"\b(somehow|as needed|in due time|to be decided|tbd|should be fine)\b", re.IGNORECASE

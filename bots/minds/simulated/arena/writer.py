@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from moot.bots.minds.mind import View
-from moot.bots.minds.simulated.arena.criteria import CRITERIA, VAGUE, Criterion
+from moot.bots.minds.simulated.arena.criteria import BROUGHT, CRITERIA, VAGUE, Criterion
 from moot.bots.minds.simulated.delays import delay
 from moot.bots.minds.simulated.temper import DEFAULT, Temper
 from moot.bots.seats.hooks import question_of
@@ -20,6 +20,8 @@ FORGETS: Final = (0, 6)
 """So many sections a first draft leaves out: from the first number on, below the second."""
 OVERLOOKS: Final = 0.3
 """Chance that a planner overlooks an item that a review named."""
+MOST_LEAD: Final = 60
+"""Characters that may lead up to a task, as in "Refine the notes of arch_001: …"."""
 QUOTED: Final = 160
 """Characters of a text that are quoted in another."""
 
@@ -60,7 +62,11 @@ def _plan(work: Work, rng: np.random.Generator) -> str:
     if not before:
         left_out = {int(i) for i in rng.permutation(len(CRITERIA))[: int(rng.integers(*FORGETS))]}
         kept = [one for n, one in enumerate(CRITERIA) if n not in left_out]
-        parts = [_title(work), _quote(brief["prompt"]), *[_section(one, brief, rng) for one in kept]]
+        parts = [
+            _title(work),
+            _quote(brief["prompt"]),
+            *[_section(one, brief["prompt"], rng) for one in kept],
+        ]
         if brief["evidence_refs"]:
             parts.append(
                 "## Evidence\nSeen before the first draft: " + ", ".join(brief["evidence_refs"][:5]) + "."
@@ -72,7 +78,7 @@ def _plan(work: Work, rng: np.random.Generator) -> str:
     for one in CRITERIA:
         named = any(one.asked in text for text in asked)
         if named and not one.pattern.search(body) and float(rng.random()) >= OVERLOOKS:
-            body = f"{body.rstrip()}\n\n{_section(one, brief, rng)}\n"
+            body = f"{body.rstrip()}\n\n{_section(one, brief['prompt'], rng)}\n"
             answered.append(f"- {one.name}: added.")
     for issue in brief["unresolved"]:
         if issue.kind == "contradiction" and issue.claim and issue.claim in body:
@@ -94,9 +100,21 @@ def _quote(prompt: str) -> str:
     return f"> {line[:QUOTED]}{'…' if len(line) > QUOTED else ''}"
 
 
-def _section(one: Criterion, brief: object, rng: np.random.Generator) -> str:
+def _section(one: Criterion, prompt: str, rng: np.random.Generator) -> str:
+    """Write a section: by what the prompt brings for it, else one of its own, about the task in the prompt's words."""
     said = one.section[int(rng.integers(len(one.section)))]
-    return f"## {one.name}\n" + said.format(task="the task")
+    brought = BROUGHT[one.name].search(prompt) if one.name in BROUGHT else None
+    if brought is not None:
+        said = one.given.replace("{said}", brought[1].strip())
+    return f"## {one.name}\n" + said.replace("{task}", _task(prompt))
+
+
+def _task(prompt: str) -> str:
+    """Name the task in the prompt's own words: its first line, without what leads up to it."""
+    line = " ".join(next((line for line in prompt.splitlines() if line.strip()), "").split())
+    lead, _, rest = line.partition(": ")
+    task = (rest if rest and len(lead) <= MOST_LEAD else line).rstrip(".?! ")
+    return task if len(task) <= QUOTED else f"{task[: QUOTED - 1].rstrip()}…"
 
 
 def _without_changes(draft: str) -> str:

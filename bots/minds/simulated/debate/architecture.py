@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from moot.bots.minds.mind import Reply
@@ -24,6 +25,9 @@ from moot.protocols.research.messages import (
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 
 PHRASES: Final = Phrases("debate/architecture")
+
+GRAVE: Final[Mapping[Grade, str]] = {"low": "a minor one", "medium": "a fair one", "high": "a grave one"}
+"""How an objection of a grade is called."""
 
 MOST_PROPOSALS = 3
 PRESSING = 0.08
@@ -55,24 +59,23 @@ def propose(turn: Turn) -> Reply:
         is_new = idea.scope not in {one.scope for one in chosen}
         if len(chosen) < MOST_PROPOSALS and is_new and need_of(idea, counts).share >= PRESSING:
             chosen.append(idea)
-    return Reply(
-        ArchitectureProposal(
-            period=turn.view.brief["period"],
-            proposals=tuple(
-                ProposedChange(
-                    scope=idea.scope,
-                    description=idea.description,
-                    expected_benefit=_benefit(turn, idea, need_of(idea, counts)),
-                )
-                for idea in chosen
-            ),
+    named: set[str] = set()
+    proposals = []
+    for idea in chosen:
+        benefit = _benefit(turn, idea, need_of(idea, counts), counts["trials"], named)
+        proposals.append(
+            ProposedChange(scope=idea.scope, description=idea.description, expected_benefit=benefit)
         )
-    )
+    return Reply(ArchitectureProposal(period=turn.view.brief["period"], proposals=tuple(proposals)))
 
 
-def _benefit(turn: Turn, idea: Idea, need: Need) -> str:
-    variants = PHRASES["benefit"] if need.count else PHRASES["benefit_plain"]
-    return sentence(turn.voice.say(variants, benefit=idea.benefit, **need.facts))
+def _benefit(turn: Turn, idea: Idea, need: Need, trials: int, named: set[str]) -> str:
+    """Say what an idea brings and which of the week's records ask for it; records named before are not told again."""
+    variants = PHRASES["benefit"] if need.reason not in named else PHRASES["benefit_too"]
+    named.add(need.reason)
+    if not need.count:
+        variants = PHRASES["benefit_plain"]
+    return sentence(turn.voice.say(variants, benefit=idea.benefit, trials=str(trials), **need.facts))
 
 
 def critique(turn: Turn) -> Reply:
@@ -80,6 +83,7 @@ def critique(turn: Turn) -> Reply:
     counts, is_second = causes(turn), turn.round == "2"
     given = turn.transcript.last(ArchitectureRebuttal)
     responses = {one.change_id: one for one in given.responses} if given is not None else {}
+    named: set[str] = set()
     critiques = []
     for change_id, description in turn.view.brief["changes"]:
         idea = idea_of(description)
@@ -87,19 +91,20 @@ def critique(turn: Turn) -> Reply:
         if is_second:
             critiques.append(_second(turn, change_id, idea, need, responses.get(change_id)))
         else:
-            critiques.append(_first(turn, change_id, idea, need))
+            critiques.append(_first(turn, change_id, idea, need, named))
     body = ArchitectureCritique(
         period=turn.view.brief["period"], round=2 if is_second else 1, critiques=tuple(critiques)
     )
     return Reply(body)
 
 
-def _first(turn: Turn, change_id: str, idea: Idea | None, need: Need) -> ChangeCritique:
+def _first(turn: Turn, change_id: str, idea: Idea | None, need: Need, named: set[str]) -> ChangeCritique:
     voice = turn.voice
     said = [idea.objection if idea is not None else voice.say(PHRASES["other_objections"])]
-    said.append(
-        voice.say(PHRASES["needed"] if need.share >= PRESSING else PHRASES["not_needed"], **need.facts)
-    )
+    needed = PHRASES["needed_too"] if need.reason in named else PHRASES["needed"]
+    said.append(voice.say(needed if need.share >= PRESSING else PHRASES["not_needed"], **need.facts))
+    if need.share >= PRESSING:
+        named.add(need.reason)
     if idea is not None and idea.effort == "high":
         said.append(voice.say(PHRASES["costly"], effort=idea.effort))
     said += [f"{note.who} asked to consider {note.quote}" for note in turn.notes]
@@ -117,9 +122,9 @@ def _second(
     elif response.concede:
         said, severity = voice.say(PHRASES["withdrawn"]), "high"
     else:
-        defence = idea.defence if idea is not None else "it can be taken back"
-        said = voice.say(PHRASES["answered"], defence=defence)
         severity = "low" if severity == "medium" and need.share >= PRESSING else severity
+        notes = idea.notes if idea is not None else voice.say(PHRASES["other_notes"])
+        said = voice.say(PHRASES["answered"], notes=notes, severity=GRAVE[severity])
     return ChangeCritique(change_id=change_id, objections=(sentence(said),), severity=severity)
 
 

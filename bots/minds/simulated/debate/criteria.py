@@ -35,7 +35,7 @@ CODES: Final = {
     "override": "an override",
     "timeout": "missed deadlines",
     "silence": "missed deadlines",
-    "repeats": "repeated failure",
+    "repeats": "the same failure over again",
     "few_approvals": "missing approvals",
     "principles": "standing principles",
     "cycle_budget": "lack of time",

@@ -13,7 +13,7 @@ from moot.bots.minds.simulated.debate.rebuttal import flaw_facts, ground_facts
 from moot.bots.minds.simulated.debate.weighing import Stance, excesses, flaws_of, red_lines, relieved, stance
 from moot.bots.minds.simulated.phrases import Phrases, Variants
 from moot.bots.minds.simulated.turn import Answers, Turn
-from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
+from moot.bots.minds.simulated.wording import beside, paragraph, percent, sentence, two
 from moot.protocols.research.messages import RiskAssessment, RiskScores, ThresholdsAdjusted
 from moot.protocols.research.seats import CRITIC
 
@@ -131,11 +131,12 @@ def _opening(
 
 
 def _pointed(turn: Turn, variants: Variants, file: CaseFile, name: str, limits: Mapping[str, float]) -> str:
+    score, limit = beside(file.scores[name], limits[name])
     return turn.voice.say(
         variants,
         name=spoken(name),
-        score=two(file.scores[name]),
-        limit=two(limits[name]),
+        score=score,
+        limit=limit,
         basis=objection(name, file, turn.voice),
         validation=two(file.validation["sharpe"]),
     )
@@ -151,7 +152,8 @@ def _answered(
             (PHRASES["settled"], grounds) if strength >= WEAK else (PHRASES["unsettled"], objection)
         )
         said.append(turn.voice.say(variants, name=spoken(name), basis=basis(name, file, turn.voice)))
-    silent = [name for name in found.worst if name not in answers]
+    told = _most_moved(before, file) if before is not None else ""
+    silent = [name for name in found.worst if name not in answers and name != told]
     if silent:
         was, now = before.scores[silent[0]] if before is not None else 1.0, file.scores[silent[0]]
         variants = PHRASES["pushed"] if was < now - MOVES else PHRASES["passed_over"]
@@ -159,9 +161,17 @@ def _answered(
     return said
 
 
+def _most_moved(before: CaseFile, file: CaseFile) -> str:
+    """Name the score by which two strategies differ most."""
+    return max(CRITERIA, key=lambda one: abs(before.scores[one] - file.scores[one]))
+
+
 def _compared(turn: Turn, file: CaseFile, before: CaseFile, *, is_revised: bool) -> str:
     """Compare a strategy that was changed with what it was, on the point where they differ most."""
-    name = max(CRITERIA, key=lambda one: abs(before.scores[one] - file.scores[one]))
+    name = _most_moved(before, file)
+    if before.spec == file.spec:
+        name = max(CRITERIA, key=lambda one: file.scores[one])
+        return turn.voice.say(PHRASES["unchanged"], name=spoken(name), after=two(file.scores[name]))
     fell = before.scores[name] - file.scores[name]
     how = "better" if fell > MOVES else "worse" if fell < -MOVES else "same"
     return turn.voice.say(

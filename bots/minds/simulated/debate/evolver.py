@@ -12,7 +12,7 @@ from moot.bots.minds.simulated.debate.points import WEAK, grounds, objection
 from moot.bots.minds.simulated.debate.weighing import LEAST_SHARPE, quality
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
-from moot.bots.minds.simulated.wording import briefly, paragraph, sentence, two
+from moot.bots.minds.simulated.wording import beside, briefly, paragraph, sentence, two
 from moot.protocols.research.debate_table import CYCLE_BUDGET, EXTENSION_BAND, EXTENSION_COSTS, NEXT_ACTION
 from moot.protocols.research.messages import (
     ExtendDebate,
@@ -192,11 +192,12 @@ def request(turn: Turn) -> Reply:
 
 
 def _issue(turn: Turn, file: CaseFile, name: str) -> str:
+    score, limit = beside(file.scores[name], turn.limit(name))
     return turn.voice.say(
         PHRASES["issues"],
         name=spoken(name),
-        score=two(file.scores[name]),
-        limit=two(turn.limit(name)),
+        score=score,
+        limit=limit,
         basis=objection(name, file, turn.voice),
     )
 

@@ -22,7 +22,16 @@ from moot.bots.minds.simulated.debate.search import Candidate, Plan, candidates
 from moot.bots.minds.simulated.debate.specs import part_of, spec_of
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
-from moot.bots.minds.simulated.wording import briefly, paragraph, percent, quoted, sentence, two, unplaced
+from moot.bots.minds.simulated.wording import (
+    briefly,
+    headline,
+    paragraph,
+    percent,
+    quoted,
+    sentence,
+    two,
+    unplaced,
+)
 from moot.bots.tools.backtest import backtest
 from moot.bots.tools.risk import assess
 from moot.bots.tools.splits import splits
@@ -251,15 +260,19 @@ def _second(turn: Turn, found: list[Candidate]) -> str:
     )
 
 
-def _steered(turn: Turn, plan: Plan, best: Candidate) -> list[str]:
+def _steered(turn: Turn, plan: Plan, found: list[Candidate]) -> list[str]:
     """Say what steered the search: the direction given, principles, what the desk saw."""
     if plan.again is not None:
         return []
-    voice, said = turn.voice, []
+    voice, said, best = turn.voice, [], found[0]
     archetype = spoken(best.spec.archetype)
     if direction := _direction(turn):
         asks = best.spec.archetype in archetypes_in(direction) and not speaks_against(direction)
-        facts = {"quote": quoted(direction), "archetype": archetype, "sharpe": two(best.train["sharpe"])}
+        facts = {
+            "quote": quoted(direction.split("; ", 1)[0]),
+            "archetype": archetype,
+            "sharpe": two(best.train["sharpe"]),
+        }
         kind = "met" if asks else "free" if not archetypes_in(direction) else "otherwise"
         said.append(voice.say(PHRASES[f"direction.{kind}"], **facts))
     if shunned := [name for name in _shunned(turn) if plan.weights.get(name) == 0.0]:
@@ -269,8 +282,14 @@ def _steered(turn: Turn, plan: Plan, best: Candidate) -> list[str]:
     live = turn.live
     fallen = {**live.setbacks, **live.sinking}
     if names := named(fallen):
-        archetypes = listed(spoken(name) for name in dict.fromkeys(fallen[one] for one in names))
-        said.append(voice.say(PHRASES["desk_against"], strategies=listed(names), archetypes=archetypes))
+        kinds = tuple(dict.fromkeys(fallen[one] for one in names))
+        facts = {
+            "strategies": listed(names),
+            "archetypes": listed(map(spoken, kinds), "or"),
+            "drawn": str(sum(one.spec.archetype in kinds for one in found)),
+            "count": str(len(found)),
+        }
+        said.append(voice.say(PHRASES["desk_against"], **facts))
     return said
 
 
@@ -313,16 +332,18 @@ def _sources(turn: Turn, plan: Plan) -> tuple[str, ...]:
 def _note(turn: Turn, plan: Plan, found: list[Candidate]) -> ResearchNote:
     voice, best = turn.voice, found[0]
     return ResearchNote(
-        title=voice.say(
-            PHRASES["titles"],
-            count=str(len(found)),
-            regime=spoken(turn.regime),
-            archetype=spoken(best.spec.archetype),
-            sharpe=two(best.train["sharpe"]),
-            trades=str(best.train["total_trades"]),
+        title=headline(
+            voice.say(
+                PHRASES["titles"],
+                count=str(len(found)),
+                regime=spoken(turn.regime),
+                archetype=spoken(best.spec.archetype),
+                sharpe=two(best.train["sharpe"]),
+                trades=str(best.train["total_trades"]),
+            )
         ),
         findings=tuple(sentence(voice.say(PHRASES["looked"], **_facts(one))) for one in found[:3])
-        + tuple(map(sentence, (*_steered(turn, plan, best), *_noted(turn)))),
+        + tuple(map(sentence, (*_steered(turn, plan, found), *_noted(turn)))),
         sources=_sources(turn, plan),
     )
 
