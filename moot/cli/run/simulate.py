@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from moot.minds.model_choice import Wanted
+    from moot.simulation.arguing import Moved
     from moot.simulation.desk import DeskSummary
     from moot.simulation.simulate import SimulateOptions
     from moot.simulation.summary import SimulationSummary
@@ -291,18 +293,38 @@ def _exchanges(s: SimulationSummary) -> Iterator[Line]:
     from moot.simulation.arguing import CORRELATED
 
     said = s.arguing
-    weeks = (f"{_counts(n)} (week of {week})" for week, n in sorted(said.proposed.items()))
-    yield "proposals", sum(n.total() for n in said.proposed.values()), "; ".join(weeks)
-    changed, unchanged = said.with_change, said.without_change
-    about = [f"{changed.total()} with a change: scores {_counts(changed)}"] if changed else []
-    about += [f"{unchanged.total()} without: scores {_counts(unchanged)}"] if unchanged else []
-    yield "rebuttals", changed.total() + unchanged.total(), "; ".join(about)
+    weeks = (
+        f"week of {week}: {', '.join(f'{n} {name}'.replace('_', ' ') for name, n in found.most_common())}"
+        for week, found in sorted(said.proposed.items())
+    )
+    yield from _lines("proposals", sum(n.total() for n in said.proposed.values()), weeks)
+    kinds = (("with a change", said.with_change), ("without", said.without_change))
+    moved = (f"{found.total()} {kind}, {_moved(found)}" for kind, found in kinds if found)
+    yield from _lines("rebuttals", said.with_change.total() + said.without_change.total(), moved)
     yield "extensions", s.extensions, _counts(said.after_extension) if said.after_extension else ""
     yield "revisions", s.revisions, ""
     if said.correlations:
         middle = f"median {said.median_correlation:.2f}"
-        alike = f"correlation with what is approved: {middle}, {said.correlated} above {CORRELATED:.2f}"
+        alike = (
+            f"correlation with what is approved: {middle}, {said.correlated or 'none'} above {CORRELATED:.2f}"
+        )
         yield "approvals", len(said.correlations), alike
+
+
+def _lines(name: str, n: int, about: Iterable[str]) -> Iterator[Line]:
+    """Show something that takes several lines; the first one names it."""
+    said = list(about) or [""]
+    yield name, n, said[0]
+    yield from (("", "", more) for more in said[1:])
+
+
+def _moved(found: Counter[Moved]) -> str:
+    """Say how many of the Critic's next assessments a kind of rebuttal moved, and which way."""
+    total, ways = found.total() - found["unmoved"], (("lower", "down"), ("higher", "up"))
+    which = ", ".join(f"{found[way]} {word}" for way, word in ways if found[way])
+    return f"of which {total} ({per_cent(total / found.total())}) moved the scores" + (
+        f": {which}" if which else ""
+    )
 
 
 def _desk(desk: DeskSummary, encoding: str | None) -> Iterator[Line]:

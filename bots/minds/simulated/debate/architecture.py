@@ -134,6 +134,7 @@ def rebut(turn: Turn) -> Reply:
     before = {record.description for record in turn.view.memory.architecture(status="deferred")}
     critique_given = turn.transcript.last(ArchitectureCritique)
     severities = {one.change_id: one.severity for one in critique_given.critiques} if critique_given else {}
+    named: set[str] = set()
     responses = []
     for change_id, description in turn.view.brief["changes"]:
         idea = idea_of(description)
@@ -142,19 +143,21 @@ def rebut(turn: Turn) -> Reply:
         concede = severities.get(change_id) == "high" and is_weak
         responses.append(
             ChangeResponse(
-                change_id=change_id, response=_response(turn, idea, need, concede), concede=concede
+                change_id=change_id, response=_response(turn, idea, need, concede, named), concede=concede
             )
         )
     return Reply(ArchitectureRebuttal(period=turn.view.brief["period"], responses=tuple(responses)))
 
 
-def _response(turn: Turn, idea: Idea | None, need: Need, concede: bool) -> str:
+def _response(turn: Turn, idea: Idea | None, need: Need, concede: bool, named: set[str]) -> str:
     voice = turn.voice
     objection = idea.objection if idea is not None else "its use cannot be measured"
     if concede:
         return sentence(voice.say(PHRASES["concede"], objection=objection, **need.facts))
     defence = idea.defence if idea is not None else voice.say(PHRASES["other_defence"])
-    variants = PHRASES["defend"] if need.share >= PRESSING else PHRASES["defend_plain"]
+    is_news = need.share >= PRESSING and need.reason not in named
+    named.add(need.reason)
+    variants = PHRASES["defend"] if is_news else PHRASES["defend_plain"]
     return sentence(voice.say(variants, defence=defence, **need.facts))
 
 

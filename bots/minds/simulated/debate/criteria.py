@@ -35,7 +35,7 @@ CODES: Final = {
     "override": "an override",
     "timeout": "missed deadlines",
     "silence": "missed deadlines",
-    "repeats": "the same failure over again",
+    "repeats": "repeated failure",
     "few_approvals": "missing approvals",
     "principles": "standing principles",
     "cycle_budget": "lack of time",

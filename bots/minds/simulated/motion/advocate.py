@@ -41,7 +41,6 @@ def reply(asked: Answering) -> Reply:
             said.append(m.Reply(number=number, concede=True))
         elif chance < 1 - LEAVES_OUT:
             severity = brief["raised"][number - 1]
-            facts = {"number": str(number), "option": quoted(brief["claimed"])}
-            answer = asked.voice.say(PHRASES[f"replies.{severity}"], **facts)
+            answer = asked.voice.say(PHRASES[f"replies.{severity}"], option=quoted(brief["claimed"]))
             said.append(m.Reply(number=number, answer=sentence(answer)))
     return asked.filled(m.Replies, replies=tuple(said))
