@@ -322,9 +322,9 @@ def _moved(found: Counter[Moved]) -> str:
     """Say how many of the Critic's next assessments a kind of rebuttal moved, and which way."""
     total, ways = found.total() - found["unmoved"], (("lower", "down"), ("higher", "up"))
     which = ", ".join(f"{found[way]} {word}" for way, word in ways if found[way])
-    return f"of which {total} ({per_cent(total / found.total())}) moved the scores" + (
-        f": {which}" if which else ""
-    )
+    if not total:
+        return "none of them moved the scores"
+    return f"{total} of them ({round(100 * total / found.total())} %) moved the scores: {which}"
 
 
 def _desk(desk: DeskSummary, encoding: str | None) -> Iterator[Line]:
