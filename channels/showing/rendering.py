@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal
 
-from moot.channels.showing.wording import Template, clean, compile_template, plain, seat_name, words
+from moot.channels.showing.wording import (
+    MOST_TEXT,
+    Template,
+    clean,
+    compile_template,
+    plain,
+    seat_name,
+    words,
+)
 from moot.protocols.authorship import label
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
@@ -169,7 +177,9 @@ def _named(body: Mapping[str, object], names: Names) -> Mapping[str, object]:
 
 def _predicate(kind: str, body: Mapping[str, object]) -> str:
     template = _compiled(rulebook()).get(kind)
-    return clean(template.fill(body) if template is not None else _generic(kind, body), MOST_SENTENCE)
+    said = template.fill(body) if template is not None else _generic(kind, body)
+    # A text that ends with a mark may stand within the sentence.
+    return clean(said.replace(".; ", "; ").replace(".. ", ". "), MOST_SENTENCE)
 
 
 def _generic(kind: str, body: Mapping[str, object]) -> str:
@@ -188,12 +198,11 @@ def _fields(envelope: Envelope, body: Mapping[str, object], said: str) -> Iterat
         if name == "type" or name in rulebook().unshown.get(kind, ()) or value in (None, "", (), [], {}):
             continue
         text = clean(plain(value), MOST_FIELD)
-        is_plain = isinstance(value, str | int | float)
-        if (
-            is_plain
-            and (name in told or (isinstance(value, str) and text in said))
-            and not text.endswith("…")
-        ):
+        is_told = name in told and isinstance(value, str | int | float)
+        if isinstance(value, str):
+            # A sentence cuts what is longer.
+            is_told = text in said or (is_told and len(text) <= MOST_TEXT)
+        if is_told and not text.endswith("…"):
             continue
         if value != envelope.case_id:
             yield Field(clean(words(str(name)), 100), text)

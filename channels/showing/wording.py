@@ -105,7 +105,8 @@ def joined(items: Iterable[str], between: str = "; ", most: int = MOST_ITEMS) ->
     texts = [item for item in items if item]
     rest = len(texts) - most
     said = [*texts[:most], *([f"and {rest} more"] if rest > 0 else [])]
-    return between.join([*(one.removesuffix(".") for one in said[:-1]), *said[-1:]])
+    # After a whole sentence there is no mark to put.
+    return "".join([*(one + (" " if one.endswith(".") else between) for one in said[:-1]), *said[-1:]])
 
 
 def _percent(value: object, _arg: str) -> str:
@@ -234,7 +235,7 @@ def _row(means: Mapping[int, str]) -> Way:
 
 def _unless(value: object, arg: str) -> str:
     said = plain(value)
-    return "" if said == arg else said
+    return "" if said == arg else said if " " in said else words(said)
 
 
 def _unsaid(value: object, _arg: str) -> str:

@@ -14,10 +14,10 @@ WORDING: Final[Mapping[str, str]] = {
     "CYCLE_DEFERRED": "defers the {schedule} cycle of {nominal_at|when}: {reason}",
     "CYCLE_SKIPPED": "skips the {schedule} cycle of {nominal_at|when}: {reason}",
     "RESEARCH_NOTE": "notes {title}[: {findings}]",
-    "HYPOTHESIS": "proposes {hypothesis_id}: {statement}"
-    "[ ({strategy.archetype|words} on {strategy.symbols|unsaid:statement})]",
+    "HYPOTHESIS": "proposes {hypothesis_id}"
+    "[ ({strategy.archetype|words} on {strategy.symbols|unsaid:statement})]: {statement}",
     "RISK_ASSESSMENT": "rates {hypothesis_id} {risk_rating}, confidence {confidence}[: {scores|scores}]"
-    "[; fatal: {fatal_flaws}]",
+    "[; fatal: {fatal_flaws}][. {reasoning}]",
     "REBUTTAL": "answers on {hypothesis_id}[: {responses|each:response}][; changes: {modifications}]",
     "CONCEDE": "concedes {hypothesis_id}: {reason}",
     "EXTEND_DEBATE": "extends the debate on {hypothesis_id} by {extra_rounds|count:round}, alpha argument "

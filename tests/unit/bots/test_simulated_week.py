@@ -10,6 +10,7 @@ import pytest
 from moot.bots.minds.simulated.mind import SimulatedMind
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.prices import load_universe
+from moot.channels.showing.rendering import predicate
 from moot.memory.evidence import InMemoryEvidence
 from moot.protocols.research.scope import names_a_parameter
 from moot.protocols.research.seats import SYSTEM_A
@@ -130,6 +131,68 @@ def test_all_that_people_read_is_written_out():
             for text in texts(env.body.model_dump()):
                 if " " in text:
                     assert not SLIPS.search(text), (env.body.type, text)
+
+
+OPINIONS = frozenset(
+    {"RESEARCH_NOTE", "HYPOTHESIS", "RISK_ASSESSMENT", "REBUTTAL", "CONCEDE", "EXTEND_DEBATE", "VERDICT"}
+    | {
+        "REVISE_REQUEST",
+        "REVISED_HYPOTHESIS",
+        "FINAL_VERDICT",
+        "CAUSAL_RECORD",
+        "REFLECTION",
+        "STRATEGY_MOVED",
+    }
+)
+"""Messages in which a seat argues in its own words."""
+
+BY_THE_STRATEGY = frozenset({"entry_trigger", "exit_trigger", "signal_sources"})
+"""Texts that say what a strategy is, and are the same for the same one."""
+
+
+def opinions(society):
+    """Yield every text in which a seat of System A argues, with its type."""
+    for env in society.log:
+        if env.author in SYSTEM_A and env.body.type in OPINIONS:
+            for text in texts(env.body.model_dump(exclude=set(BY_THE_STRATEGY))):
+                if " " in text:
+                    yield env.body.type, text
+
+
+def test_no_sentence_of_an_opinion_comes_back_by_the_dozen():
+    said = Counter(
+        sentence
+        for _, text in opinions(week())
+        for sentence in re.split(r"(?<=[.!?…])\s+", text)
+        if len(sentence.split()) >= 4
+    )
+    assert len(said) > 1_000
+    assert [(text, n) for text, n in said.most_common(5) if n > 6] == []
+
+
+def test_verdicts_and_assessments_do_not_open_alike():
+    society = week()
+    for field in ("VERDICT", "RISK_ASSESSMENT"):
+        opened = Counter(
+            re.sub(r"[\d.]+", "#", body.reasoning.split(". ")[0])[:24] for body in society.bodies(field)
+        )
+        assert opened.most_common(1)[0][1] <= 0.2 * opened.total(), opened.most_common(3)
+
+
+def test_no_text_says_the_same_clause_twice():
+    for kind, text in (*opinions(week()), *opinions(week(7, 14))):
+        clauses = [clause.strip(" .").casefold() for clause in re.split(r"[.;:](?:\s|$)", text)]
+        long = [clause for clause in clauses if len(clause) > 12]
+        assert len(long) == len(set(long)), (kind, text)
+
+
+def test_a_proposal_names_each_symbol_once():
+    proposals = [env for env in week().log if env.body.type == "HYPOTHESIS"]
+    assert proposals
+    for env in proposals:
+        line = predicate(env)
+        for symbol in env.body.strategy.symbols:
+            assert len(re.findall(rf"(?<![\w-]){re.escape(symbol)}(?![\w-])", line)) <= 1, line
 
 
 @pytest.mark.parametrize("days", [14])

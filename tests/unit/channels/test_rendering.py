@@ -80,7 +80,8 @@ def test_an_assessment_reads_as_a_person_would_say_it():
     scores = bodies.SCORES.model_copy(update={"overfitting": 0.71, "tail_risk": 0.33, "execution_risk": 0.05})
     body = bodies.assessment(hypothesis_id="hyp_20260223_1030", confidence=0.62, scores=scores)
     assert sentence(said(body)) == (
-        "Critic rates hyp_20260223_1030 CONDITIONAL_PASS, confidence 0.62: overfitting 0.71, tail risk 0.33"
+        "Critic rates hyp_20260223_1030 CONDITIONAL_PASS, confidence 0.62: overfitting 0.71, tail risk 0.33. "
+        "some overfitting"
     )
 
 
@@ -367,7 +368,7 @@ OBJECTED = (
         (
             motion.Objections(motion_id=ASKED, round=2, objections=OBJECTED, confidence=0.7),
             CRITIC,
-            f"Critic raises 2 objections in round 2 of {ASKED}, confidence 0.70: 2 fatal Shops must stay open; "
+            f"Critic raises 2 objections in round 2 of {ASKED}, confidence 0.70: 2 fatal Shops must stay open. "
             "3 minor Nobody tried it.",
         ),
         (
@@ -381,7 +382,7 @@ OBJECTED = (
                 replies=(motion.Reply(number=2, answer="They take turns."), motion.Reply(number=3, concede=True)),
             ),
             ADVOCATE,
-            f"Advocate replies to 2 objections in round 2 of {ASKED}: 2 They take turns; 3 concede",
+            f"Advocate replies to 2 objections in round 2 of {ASKED}: 2 They take turns. 3 concede",
         ),
         (
             motion.Judgment(

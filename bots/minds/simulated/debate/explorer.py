@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from typing import Final
 
@@ -277,19 +278,26 @@ def _steered(turn: Turn, plan: Plan, found: list[Candidate]) -> list[str]:
         said.append(voice.say(PHRASES[f"direction.{kind}"], **facts))
     if shunned := [name for name in _shunned(turn) if plan.weights.get(name) == 0.0]:
         sources = dict.fromkeys(key for name in shunned for key in turn.said_against(name)[2])
-        facts = {"archetypes": listed(map(spoken, shunned)), "regime": spoken(turn.regime)}
+        counts = Counter(one.spec.archetype for one in found)
+        facts = {
+            "archetypes": listed(map(spoken, shunned), "or"),
+            "regime": spoken(turn.regime),
+            "kinds": listed(f"{n} of {spoken(name)}" for name, n in counts.most_common()),
+        }
         said.append(voice.say(PHRASES["shunned"], sources=listed(sources), **facts))
     live = turn.live
     fallen = {**live.setbacks, **live.sinking}
     if names := named(fallen):
         kinds = tuple(dict.fromkeys(fallen[one] for one in names))
+        drawn = [one for one in found if one.spec.archetype in kinds]
         facts = {
             "strategies": listed(names),
             "archetypes": listed(map(spoken, kinds), "or"),
-            "drawn": str(sum(one.spec.archetype in kinds for one in found)),
+            "drawn": str(len(drawn)),
             "count": str(len(found)),
+            "most": two(max(one.train["sharpe"] for one in drawn)) if drawn else "",
         }
-        said.append(voice.say(PHRASES["desk_against"], **facts))
+        said.append(voice.say(PHRASES["desk_against"] if drawn else PHRASES["desk_avoided"], **facts))
     return said
 
 
