@@ -96,7 +96,7 @@ def test_an_assessment_reads_as_a_person_would_say_it():
         (
             bodies.hypothesis("cycle_1", hypothesis_id="hyp_1", statement="Trends persist"),
             EXPLORER,
-            "Explorer proposes hyp_1: Trends persist (momentum on sp500)",
+            "Explorer proposes hyp_1 (momentum on sp500): Trends persist",
         ),
         (
             officers.TimeoutPing(obligation_id="hyp_1/rebuttal-2/explorer", seat="explorer", waited_min=20.0),
