@@ -320,8 +320,8 @@ def _lines(name: str, n: int, about: Iterable[str]) -> Iterator[Line]:
 
 def _moved(found: Counter[Moved]) -> str:
     """Say how many of the Critic's next assessments a kind of rebuttal moved, and which way."""
-    total, ways = found.total() - found["unmoved"], (("lower", "down"), ("higher", "up"))
-    which = ", ".join(f"{found[way]} {word}" for way, word in ways if found[way])
+    total, down, up = found.total() - found["unmoved"], found["lower"], found["higher"]
+    which = ", ".join(f"{n} {word}" for n, word in ((down, "down"), (up, "up")) if n)
     if not total:
         return "none of them moved the scores"
     return f"{total} of them ({round(100 * total / found.total())} %) moved the scores: {which}"

@@ -45,7 +45,7 @@ def test_a_message_is_one_line_with_number_date_channel_and_seat(place: Path) ->
     assert len(lines) == 11
     assert lines[3] == (
         f"    4  2026-02-23 10:09  #a-arena     Critic        rates {HYP} CONDITIONAL_PASS, confidence 0.60: "
-        "overfitting 0.40, tail risk 0.30"
+        "overfitting 0.40, tail risk 0.30. some overfitting"
     )
 
 
@@ -275,8 +275,8 @@ def test_days_are_announced_and_wrapped_lines_hang_below_the_text() -> None:
     assert target.getvalue().splitlines() == [
         "       Monday, 23 February 2026",
         "    3  10:03  #a-arena     Explorer      proposes hyp_20260223_1003: Momentum",
-        "                             20/60 earns on sp500 (momentum on sp500)",
+        "                             20/60 earns on sp500",
         "    4  10:09  #a-arena     Critic        rates hyp_20260223_1003",
         "                             CONDITIONAL_PASS, confidence 0.60: overfitting",
-        "                             0.40, tail risk 0.30",
+        "                             0.40, tail risk 0.30. some overfitting",
     ]
