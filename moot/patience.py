@@ -8,10 +8,11 @@ from datetime import timedelta
 import structlog
 
 from moot.channels.errors import BusClosed, StorageError
+from moot.channels.showing.wording import seat_name
 from moot.clock import PacedClock
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.officers import ClockSet
+from moot.protocols.kernel.officers import WAITING, ClockSet
 from moot.society import Society
 
 _log = structlog.get_logger("moot.patience")
@@ -61,16 +62,21 @@ class Patience:
         elif fx.opened or fx.closed or fx.ended or env.body.type in ("SEAT_TAKEN", "SEAT_RELEASED"):
             self._decide()
 
-    def _wanted(self) -> bool:
+    def _awaited(self) -> str:
+        """Say who is waited for, "" for nobody."""
         docket = self._society.host.docket
         holders = docket.context.holders
-        return bool(self._held & docket.cases.keys()) or any(o.seat in holders for o in docket.open.values())
+        if owed := next((o for o in docket.open.values() if o.seat in holders), None):
+            return f"{holders[owed.seat].user_id} in the seat of the {seat_name(owed.seat)}"
+        shown = min(self._held & docket.cases.keys(), default="")
+        return f"an answer to {shown}, which a page shows" if shown else ""
 
     def _decide(self) -> None:
         clock = self._society.clock
         if not isinstance(clock, PacedClock) or not self._wall:
             return
-        if not self._wanted():
+        awaited = self._awaited()
+        if not awaited:
             self._is_spent = False
             self._go_on("nobody is waited for")
         elif self._full_speed is None and not self._is_spent:
@@ -78,7 +84,7 @@ class Patience:
             speed = clock.speed if self._set_to is None else self._set_to
             if speed > 1:
                 self._full_speed = speed
-                self._set(1.0, "waiting for a person")
+                self._set(1.0, f"{WAITING} {awaited}, {self._most()} at most")
                 self._stop_timer()
                 self._timer = asyncio.create_task(self._give_up(), name="patience")
 
@@ -92,6 +98,10 @@ class Patience:
         if self._full_speed is not None:
             self._is_spent = True
             self._go_on(f"waited {self._wall.total_seconds():g} s for a person")
+
+    def _most(self) -> str:
+        seconds = self._wall.total_seconds()
+        return f"{seconds / 60:g} min" if seconds >= 60 else f"{seconds:g} s"
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

@@ -48,6 +48,10 @@ class ConfigChanged(Message):
     reason: Text
 
 
+WAITING: Final = "waiting for"
+"""So the reason of a CLOCK_SET begins that slows time down because people are waited for (K8)."""
+
+
 class ClockSet(Message):
     """Set the society's time, its speed, or pause it. Timekeeper, #admin (K6, K7, K8).
 

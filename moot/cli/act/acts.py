@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from moot.cli.act.authority import PLATFORM, viewers_of
+from moot.cli.act.authority import PLATFORM, remedy, viewers_of
 from moot.cli.errors import Refused
 from moot.cli.output import say, write_json
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
     from moot.protocols.kernel.envelope import Actor, Draft
+    from moot.protocols.kernel.errors import Forbidden
     from moot.protocols.kernel.message import Message
     from moot.protocols.kernel.seats import Seat
 
@@ -85,7 +86,7 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
             write_json(dict(receipt))
         if receipt.get("rule") == "messages":
             channel(draft.channel)  # the society may have more of them than are known here
-        raise Refused(f"{_whose(draft)}{why}{rule}")
+        raise Refused(_viewers(log, draft, f"{why}{rule}"))
     found = violation_of(log, seq) if seq else None
     if as_json:
         write_json({**receipt, "violation": found})
@@ -113,20 +114,34 @@ def violation_of(log: Log, seq: int) -> dict[str, Any] | None:
 
 def _check_rights(log: Log, draft: Draft) -> None:
     from moot.logs.asking import channel
+
+    if (forbidden := _forbidden(log, draft)) is not None:
+        channel(draft.channel)
+        raise Refused(_viewers(log, draft, f"{forbidden.field}: {forbidden.why}"))
+
+
+def _forbidden(log: Log, draft: Draft) -> Forbidden | None:
+    """Say whether the permission matrix forbids it."""
     from moot.protocols.kernel.errors import Forbidden
     from moot.protocols.rulebook import rules
 
     try:
         rules(viewers_of(log)).matrix.check(draft.author, draft.channel, draft.body.type)
     except Forbidden as exc:
-        channel(draft.channel)
-        raise Refused(f"{_whose(draft)}{exc.field}: {exc.why}") from exc
+        return exc
+    return None
 
 
-def _whose(draft: Draft) -> str:
+def _viewers(log: Log, draft: Draft, why: str) -> str:
+    """Tell a viewer what was refused, and which line of the configuration would allow it."""
     from moot.protocols.kernel.seats import VIEWER
 
-    return f"{draft.actor.user_id} is a viewer here: " if draft.author == VIEWER else ""
+    if draft.author != VIEWER:
+        return why
+    user = draft.actor.user_id
+    if (forbidden := _forbidden(log, draft)) is not None:
+        why += remedy(log, user, draft.channel if forbidden.field == "channel" else "")
+    return f"{user} is a viewer here: {why}"
 
 
 def _tell_queued(identity: str, is_running: bool, as_json: bool) -> int:

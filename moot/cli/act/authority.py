@@ -59,9 +59,14 @@ def config_of(log: Log) -> dict[str, Any]:
 
 def admins_of(log: Log) -> frozenset[str]:
     """Return the admins of a society on this platform: its owner, and whom its configuration names."""
+    return frozenset({owner_of(log.path.parent), *_configured(log)})
+
+
+def _configured(log: Log) -> tuple[str, ...]:
+    """Return whom a society's configuration names as admins on this platform."""
     configured = config_of(log).get("admins")
     named = configured.get(PLATFORM) if isinstance(configured, dict) else None
-    return frozenset({owner_of(log.path.parent), *map(str, named or ())})
+    return tuple(map(str, named or ()))
 
 
 def viewers_of(log: Log) -> Viewers:
@@ -84,6 +89,18 @@ def seat_of(user: str, log: Log) -> Seat:
     return ADMIN if user in admins_of(log) else VIEWER
 
 
+def remedy(log: Log, user: str, channel: str = "") -> str:
+    """Name the line of the configuration that would let a viewer do it: say something in a channel, or all else."""
+    if channel:
+        writes = (config_of(log).get("viewers") or {}).get("writes") or ()
+        return f"; [viewers] writes = {_written(*writes, channel)} in its configuration would allow it"
+    return f"; [admins] {PLATFORM} = {_written(*_configured(log), user)} in its configuration would allow it"
+
+
+def _written(*names: str) -> str:
+    return json.dumps(list(dict.fromkeys(names)), ensure_ascii=False)
+
+
 def require_admin(user: str, named: Path, what: str) -> Log:
     """Return the log that a user names, if that person is an admin of its society.
 
@@ -93,5 +110,7 @@ def require_admin(user: str, named: Path, what: str) -> Log:
     log = Log(named)
     admins = admins_of(log)
     if user not in admins:
-        raise Refused(f"{user} is a viewer here, only admins may {what}: {', '.join(sorted(admins))}")
+        raise Refused(
+            f"{user} is a viewer here, only admins may {what}: {', '.join(sorted(admins))}{remedy(log, user)}"
+        )
     return log

@@ -155,7 +155,7 @@ class SocietyTime:
         is_running: Whether a society runs; when none does, time stands at the last message.
         clock: `real`, `accelerated`, `virtual`, or "" before the first start.
         limit: It does not pass this instant before the next message comes; None: no limit.
-        reason: Why the speed was set last ("waiting for a person", K8).
+        reason: Why the speed was set last ("waiting for ann ...", K8).
         trouble: Why the society can say nothing now, "" while all is well; accelerated time stands still then.
     """
 

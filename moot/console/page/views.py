@@ -26,6 +26,7 @@ from moot.console.model.interface import (
 from moot.console.page.calls import tightest
 from moot.console.page.cards import card_of
 from moot.protocols.kernel.minds import MODEL
+from moot.protocols.kernel.officers import WAITING
 from moot.protocols.kernel.seats import ADMIN, OFFICERS
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.lab.figures import PREFIX
@@ -50,7 +51,7 @@ PAGES: Final = (
 MOST_OWED: Final = 200
 """Obligations that a page is told of; what is due first comes first."""
 
-HELD: Final = "The society waits for a person: its time runs at 1×."
+HELD: Final = "Time is slowed to 1×: {}."
 """What a page says while accelerated time is slowed down (K8)."""
 
 
@@ -71,7 +72,7 @@ def groups_of(channels: Iterable[ChannelView]) -> list[dict[str, Any]]:
 
 def clock_of(time: SocietyTime) -> dict[str, Any]:
     """Return the society's time as a page counts on from it."""
-    is_held = time.is_running and time.reason == "waiting for a person" and time.speed == 1
+    is_held = time.is_running and time.reason.startswith(WAITING) and time.speed == 1
     return {
         "at": rfc3339(time.at) if time.at else None,
         "pace": time.pace,
@@ -80,7 +81,7 @@ def clock_of(time: SocietyTime) -> dict[str, Any]:
         "running": time.is_running,
         "kind": time.clock,
         "limit": rfc3339(time.limit) if time.limit else None,
-        "held": time.trouble or (HELD if is_held else ""),
+        "held": time.trouble or (HELD.format(clean(time.reason)) if is_held else ""),
     }
 
 

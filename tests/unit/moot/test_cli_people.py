@@ -1,6 +1,7 @@
 """`moot post`, `ack`, `reply`, `override`, `take`, `release`, `stop`: people in a society, running or not."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -88,6 +89,7 @@ def test_what_a_viewer_may_not_do_the_society_refuses(debate: LiveSociety) -> No
 
     assert said.startswith("moot take: bob is a viewer here: ")
     assert "only admin or referee may" in said
+    assert '[admins] cli = ["bob"] in its configuration would allow it' in said
 
 
 def test_a_refusal_as_json_says_why(debate: LiveSociety) -> None:
@@ -124,7 +126,9 @@ def wait_for(condition: Any) -> None:
 
 
 def test_what_would_be_refused_is_not_queued(stopped: Path) -> None:
-    assert "bob is a viewer here" in complaint(3, "post", stopped, "#admin", "x", "--as", "bob")
+    said = complaint(3, "post", stopped, "#admin", "x", "--as", "bob")
+    assert "bob is a viewer here" in said
+    assert re.search(r'\[viewers\] writes = \[.*"#admin"\] in its configuration would allow it', said)
     assert "bob is a viewer here" in complaint(3, "take", stopped, "critic", "--as", "bob")
     assert data("status", stopped)["queued"] == 0
 

@@ -24,6 +24,7 @@ from moot.console.model.interface import (
     Progress,
     StandingView,
 )
+from moot.console.model.views import SocietyTime
 from moot.console.page import acts
 from moot.console.page.cards import MOST_BARS, bars, card_of, whole
 from moot.console.page.case_motions import motion_tables
@@ -35,7 +36,7 @@ from moot.console.page.figures_parts import figure
 from moot.console.page.places import seq_of
 from moot.console.page.questions import OPS
 from moot.console.page.seats import faults_of
-from moot.console.page.views import case_prefixes, groups_of, raised_of
+from moot.console.page.views import case_prefixes, clock_of, groups_of, raised_of
 from moot.console.phases import phases_of
 from moot.desk import Market
 from moot.protocols.kernel.catalogue import Channel
@@ -432,3 +433,22 @@ def test_r_d1_the_targets_of_a_micro_cycle_are_shown_beside_what_came() -> None:
     assert over is not None
     assert [row[3] for row in over["rows"]].count("did not come") == 4
     assert target_table(said[1:], is_over=True) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "speed", "told"),
+    [
+        (
+            "waiting for ann in the seat of the Critic, 10 min at most",
+            1.0,
+            "Time is slowed to 1×: waiting for ann in the seat of the Critic, 10 min at most.",
+        ),
+        ("set by ann", 1.0, ""),
+        ("nobody is waited for", 120.0, ""),
+    ],
+)
+def test_a_page_says_when_time_is_slowed_and_for_whom(reason: str, speed: float, told: str) -> None:
+    time = SocietyTime(
+        at=None, speed=speed, is_paused=False, is_running=True, clock="paced", limit=None, reason=reason
+    )
+    assert clock_of(time)["held"] == told

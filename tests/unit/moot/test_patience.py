@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -25,6 +26,7 @@ from tests.doubles.waiting import until
 FULL = 3600.0
 """An hour a wall second: the first debate opens in no time."""
 ANN = Actor("human", "test", "ann")
+ANN_SITS = "ann in the seat of the Explorer"
 MINDS = {"explorer": "silent", "critic": "silent", "evolver": "silent"}
 
 
@@ -88,7 +90,10 @@ def test_k8_the_clock_drops_to_1x_while_a_taken_seat_owes_and_goes_on_after_the_
         assert not patience.is_waiting
 
     log = live(script)
-    assert clock_sets(log) == [(1.0, "waiting for a person"), (FULL, "nobody is waited for")]
+    assert clock_sets(log) == [
+        (1.0, f"waiting for {ANN_SITS}, 10 min at most"),
+        (FULL, "nobody is waited for"),
+    ]
 
 
 def test_k7_k8_every_change_of_pace_is_a_message_of_the_timekeeper_and_time_does_not_jump() -> None:
@@ -119,7 +124,7 @@ def test_k8_patience_ends_after_the_configured_wall_time_and_is_not_had_again_fo
         assert society.clock.speed == FULL
 
     assert clock_sets(live(script, wall_s=0.2)) == [
-        (1.0, "waiting for a person"),
+        (1.0, "waiting for ann in the seat of the Explorer, 0.2 s at most"),
         (FULL, "waited 0.2 s for a person"),
     ]
 
@@ -144,7 +149,9 @@ def test_k8_an_escalation_held_open_on_a_page_is_waited_for_until_the_page_close
         patience.hold_open(case, False)
         await reached(lambda: society.clock.speed == FULL)
 
-    assert [speed for speed, _ in clock_sets(live(script))] == [1.0, FULL]
+    (slowed, why), (on, _) = clock_sets(live(script))
+    assert (slowed, on) == (1.0, FULL)
+    assert re.fullmatch(r"waiting for an answer to esc_\w+, which a page shows, 10 min at most", why)
 
 
 def test_k8_a_person_who_owes_already_at_the_start_is_waited_for() -> None:
