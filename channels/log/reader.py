@@ -142,13 +142,11 @@ class LogRows:
             yield from rows
             first = rows[-1].seq + 1
 
-    def texts(self) -> Iterator[tuple[int, str]]:
-        """Yield seq and text of every row whose text is one, in order, a page at a time."""
-        first, sql = (
-            LEAST,
-            f"SELECT seq, json FROM {self._schema}.log WHERE seq >= ? ORDER BY seq LIMIT {PAGE}",
-        )
-        while rows := self._db.execute(sql, (first,)).fetchall():
+    def texts(self, last: int = MOST) -> Iterator[tuple[int, str]]:
+        """Yield seq and text of every row up to a seq whose text is one, in order, a page at a time."""
+        first = LEAST
+        sql = f"SELECT seq, json FROM {self._schema}.log WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT {PAGE}"
+        while rows := self._db.execute(sql, (first, last)).fetchall():
             yield from ((seq, text) for seq, text in rows if isinstance(text, str))
             first = rows[-1][0] + 1
 

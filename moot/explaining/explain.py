@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from moot.channels.showing.rendering import predicate, speaker
-from moot.channels.showing.wording import words
+from moot.channels.showing.wording import clean, words
 from moot.explaining.explanation import Applied, Decision, Explanation, Held, Link, Objection, Row, Said
 from moot.explaining.finding import NAMING, Story, story_of
 from moot.explaining.index import Opener
@@ -125,7 +125,9 @@ class _Telling:
             if env.body.type in objects and env.seq not in self.flaws:
                 texts = objects[env.body.type](env.body)
                 if texts:
-                    yield Objection(self.said(env), tuple(filter(None, texts)))
+                    told = self.said(env)
+                    left = (text for text in texts if clean(text).rstrip(".") not in told.text)
+                    yield Objection(told, tuple(left))
 
     def links(self, asked: Sequence[tuple[str, Sequence[Envelope]]]) -> Iterable[Link]:
         """Yield the frame that the case opened in, things that outlive it, and the other cases, in order."""

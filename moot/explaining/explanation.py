@@ -108,7 +108,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Who objected, and with what; `texts` are whole, none where `said` says it all."""
+    """Who objected, and with what; `texts` are what `said` leaves out or cuts short, whole."""
 
     said: Said
     texts: tuple[str, ...]

@@ -103,6 +103,9 @@ def _around(index: Index, asked: str, focus: list[Envelope]) -> Story:
 def _of_case(story: Story) -> Story:
     index, case_id = story.index, str(story.case_id)
     story.own = index.messages(index.cases[case_id])
+    if not story.own:
+        # Who looks may read none of its messages.
+        raise BadInput(f"nothing here is called {story.id}")
     strategies = set() if story.own[0].body.type in FRAMES else named_by(story.own, "strategy_id")
     about = [n for one in strategies for n in index.strategies.get(one, ())]
     found = index.messages({*about, *index.naming})
@@ -113,6 +116,8 @@ def _of_case(story: Story) -> Story:
 def _of_strategy(story: Story) -> Story:
     index = story.index
     story.own = index.messages(index.strategies[story.id])
+    if not story.own:
+        raise BadInput(f"nothing here is called {story.id}")
     return _with_others(story)
 
 

@@ -61,8 +61,6 @@ def why(
 
 def print_why(target: Console, found: Explanation) -> None:
     """Print an explanation for people."""
-    from moot.channels.showing.wording import clean
-
     page = _Page(target)
     target.print(
         heading(f"{found.kind} {found.case_id or found.id}", found.came_to or "nothing is decided yet")
@@ -79,7 +77,7 @@ def print_why(target: Console, found: Explanation) -> None:
     lines = []
     for objection in found.objections[-MOST:]:
         lines.append(_line(objection.said))
-        lines += [f"- {text}" for text in objection.texts if clean(text) not in objection.said.text]
+        lines += [f"- {text}" for text in objection.texts]
     page.rows("objected", lines or ["nobody did"])
     page.rows(
         "admin", [*map(_link, found.asked), *map(_line, found.people)] or ["nobody was asked, nobody spoke"]

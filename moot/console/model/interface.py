@@ -49,6 +49,7 @@ from moot.protocols.kernel.message import Message
 
 if TYPE_CHECKING:
     from moot.console.model.calls import Calls
+    from moot.explaining.explanation import Explanation
 
 __all__ = [
     "MOST_WINDOW",
@@ -184,6 +185,14 @@ class ReadModel(ABC):
 
         Raises:
             NotThere: No message of it is known.
+        """
+
+    @abstractmethod
+    async def explain(self, given: str) -> Explanation:
+        """Explain what an id stands for, from the messages that this person may read.
+
+        Raises:
+            NotThere: There is no such thing.
         """
 
     @abstractmethod

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from moot.channels.log.reader import LogRows
+from moot.channels.log.reader import PAGE, LogRows
 from moot.console.errors import NotReady, NotThere, Unreadable
 from moot.console.model.calls import Calls
 from moot.console.model.interface import (
@@ -41,6 +42,8 @@ from moot.console.reading.cases import (
 from moot.console.reading.windows import Found, Wanted, decoded, query_of, searched, stretch
 from moot.console.watching import Watching
 from moot.desk import holdings, money, strategies
+from moot.explaining.explain import explain
+from moot.explaining.explanation import Explanation
 from moot.memory.errors import MemoryStoreError, UnknownEvidence
 from moot.memory.evidence import DirectoryEvidence
 from moot.memory.records import Record
@@ -48,6 +51,7 @@ from moot.memory.shelves import BY_NAME, SHELVES
 from moot.protocols.kernel.case import Ended
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.seats import OFFICERS, Seat
 from moot.protocols.rulebook import rulebook
 
@@ -287,6 +291,14 @@ class Looking(ReadModel):
             progress=self._story_progress(),
         )
 
+    async def explain(self, given: str) -> Explanation:
+        try:
+            return await self.watching.readers.run(
+                lambda db: explain(lambda: nullcontext(_Readable(db, self)), given)
+            )
+        except BadInput as exc:
+            raise NotThere(str(exc)) from exc
+
     def _docket_or_none(self) -> Docket | None:
         try:
             return self.docket()
@@ -383,6 +395,24 @@ class Looking(ReadModel):
             raise NotThere(str(exc)) from exc
         except MemoryStoreError as exc:
             raise Unreadable(str(exc)) from exc
+
+
+class _Readable:
+    """The log up to some message, as somebody may read it, for who looks through it."""
+
+    def __init__(self, db: sqlite3.Connection, eyes: Looking) -> None:
+        self._rows = LogRows(db, "log")
+        self._until = eyes.until
+        self._may_read = eyes.may_read
+
+    def texts(self) -> Iterator[tuple[int, str]]:
+        return self._rows.texts(self._until)
+
+    def at(self, numbers: Sequence[int]) -> Iterator[Envelope]:
+        for n in range(0, len(numbers), PAGE):
+            for env in decoded(self._rows.these(numbers[n : n + PAGE]))[0]:
+                if self._may_read(env):
+                    yield env
 
 
 def _records(path: Path, shelf: str, before: int, until: int, limit: int) -> tuple[Record, ...]:

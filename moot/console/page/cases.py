@@ -20,7 +20,6 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.lab.experiment import KIND as EXPERIMENT
 from moot.protocols.motion.state import KIND as MOTION
-from moot.protocols.trading.deploy import TABLE
 
 MOST_POINTS: Final = 2_000
 """Points of a curve."""
@@ -49,7 +48,6 @@ async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str
         rests = "Objections"
         tables = motion_tables(said, case.outcome, minds)
     else:
-        tables = decision_tables(said)
         figures = [*score_figures(said), *await equity_figures(model, said)]
     note = "" if case.progress.is_complete else f"{case.progress}: what stands here may lack something."
     return {
@@ -113,53 +111,6 @@ def drawn(case: CaseView) -> list[dict[str, Any]]:
 def _ended(phase: str, outcome: str) -> str:
     last, how = words(phase), words(outcome)
     return last if last == how else f"{last}: {how}"
-
-
-def decision_tables(said: Sequence[Envelope]) -> list[dict[str, Any]]:
-    """Show the deployment table with the row that applied (R-B1), for cases in which it was applied."""
-    for envelope in reversed(said):
-        body = envelope.body.model_dump()
-        if envelope.body.type == "DEPLOY_DECISION":
-            rows = [
-                [
-                    str(row.n),
-                    words(row.guardian) or "anything",
-                    words(row.trader) or "anything",
-                    words(row.decision),
-                ]
-                for row in TABLE
-            ]
-            reviews = _reviews(said)
-            on = next(
-                (
-                    n
-                    for n, row in enumerate(TABLE)
-                    if row.n == body.get("row")
-                    and row.guardian in ("", reviews["guardian"])
-                    and row.trader in ("", reviews["trader"])
-                ),
-                None,
-            )
-            said_by = f"Guardian: {words(reviews['guardian'])}; Trader: {words(reviews['trader'])}"
-            note = f"{said_by}. The first row that matches wins."
-            head = ["row", "Guardian says", "Trader says", "then"]
-            return [{"title": "Decision table", "note": note, "head": head, "rows": rows, "on": on}]
-    return []
-
-
-def _reviews(said: Sequence[Envelope]) -> dict[str, str]:
-    found = {"guardian": "missing", "trader": "missing"}
-    for envelope in said:
-        body = envelope.body.model_dump()
-        if envelope.body.type != "DEPLOY_REVIEW" or body.get("form") not in found:
-            continue
-        if body["form"] == "guardian":
-            found["guardian"] = str(body.get("risk_assessment"))
-        elif body.get("executability") == "ready" and body.get("liquidity_concern"):
-            found["trader"] = "liquidity_concern"
-        else:
-            found["trader"] = str(body.get("executability"))
-    return found
 
 
 def score_figures(said: Sequence[Envelope]) -> list[dict[str, Any]]:

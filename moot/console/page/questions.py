@@ -17,6 +17,7 @@ from moot.console.page import acts, views
 from moot.console.page.calls import calls_of, calls_view
 from moot.console.page.cards import whole
 from moot.console.page.cases import facts_of
+from moot.console.page.explained import explained
 from moot.console.page.places import WINDOW, asked_of, found_by, seq_of, view_of
 from moot.console.page.seats import faults_of, suggested
 from moot.console.page.shelves import records_of
@@ -98,6 +99,9 @@ class Questions(ABC):
 
     async def _on_case(self, args: Mapping[str, Any]) -> Json:
         return await facts_of(self.model, await self.model.case(str(args.get("case"))), self.person)
+
+    async def _on_explain(self, args: Mapping[str, Any]) -> Json:
+        return await explained(self.model, str(args.get("id"))[:300])
 
     async def _on_search(self, args: Mapping[str, Any]) -> Json:
         return await found_by(self.model, asked_of(args), seq_of(args.get("before")))

@@ -488,6 +488,32 @@ async def test_only_so_many_past_moments_are_open_at_once(directory: Path) -> No
             await back.close()
 
 
+async def test_r_b11_an_explanation_tells_a_viewer_nothing_of_channels_that_viewers_do_not_read(
+    directory: Path, past: list[Envelope]
+) -> None:
+    settings = load_settings(viewers={"reads": ["#a-arena"]})
+    read = {env.seq for env in past if env.channel == "#a-arena"}
+    closed = next(env for env in past if env.channel != "#a-arena")
+    flawed = {env.body.of_seq for env in past if env.body.type == "VIOLATION"}
+    verdict = next(env for env in past if env.body.type == "VERDICT" and env.seq not in flawed)
+
+    async with watched(directory, settings) as everything:
+        whole = await everything.explain(str(verdict.case_id))
+        found = await everything.seen_by(VIEWER).explain(str(verdict.case_id))
+        with pytest.raises(NotThere):
+            await everything.seen_by(VIEWER).explain(str(closed.seq))
+
+    told = [
+        *(one.said for one in found.decisions),
+        *found.people,
+        *found.followed,
+        *found.about,
+        found.opened,
+    ]
+    assert verdict.seq in {one.said.seq for one in whole.decisions}
+    assert {one.seq for one in told} <= read
+
+
 async def test_viewers_who_look_back_leave_room_for_the_owner(directory: Path) -> None:
     async with watched(directory) as model:
         viewers, owners = (model.seen_by(Person(str(seat), seat)) for seat in (VIEWER_SEAT, ADMIN_SEAT))

@@ -342,8 +342,20 @@ def test_every_channel_has_its_place_on_the_left() -> None:
 
 
 def test_a_page_can_ask_only_what_is_listed() -> None:
-    reads = {"open", "window", "message", "case", "search", "memory", "calls", "why", "unread", "at", "check"}
-    assert reads | {"say", "act", "fill", "control", "suggest", "fulfil"} == OPS
+    reads = {
+        "open",
+        "window",
+        "message",
+        "case",
+        "search",
+        "memory",
+        "calls",
+        "why",
+        "explain",
+        "unread",
+        "at",
+    }
+    assert reads | {"check"} | {"say", "act", "fill", "control", "suggest", "fulfil"} == OPS
 
 
 @pytest.mark.parametrize(

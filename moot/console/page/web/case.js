@@ -5,18 +5,19 @@ import { Feed } from "moot-console/feed.js";
 import { Bars } from "moot-console/message.js";
 import { Inbox } from "moot-console/inbox.js";
 import { Rows } from "moot-console/table.js";
+import { Why } from "moot-console/why.js";
 import { minute, remaining, say } from "moot-console/words.js";
 
 const WAIT_MS = 600;
 
 export const CaseView = {
-  components: { Bars, Chart, Drawing, Feed, Inbox, Rows },
+  components: { Bars, Chart, Drawing, Feed, Inbox, Rows, Why },
   inject: ["ask"],
   props: { view: Object, now: Number, live: Boolean, may: String, raised: Array },
-  data() { return { facts: this.view.facts, tab: this.view.facts.opens, fault: "" }; },
+  data() { return { facts: this.view.facts, tab: this.view.facts.opens, fault: "", seen: 0 }; },
   computed: {
     tabs() {
-      const found = [["said", "Transcript"]];
+      const found = [["said", "Transcript"], ["why", "Why"]];
       if (this.facts.rounds.length) found.push(["rounds", "Rounds"]);
       if (this.facts.figures.length || this.facts.tables.length) found.push(["rests", this.facts.rests]);
       found.push(["owed", "Duties and states"]);
@@ -33,7 +34,7 @@ export const CaseView = {
     isLate(o) { return o.late || (!o.how && this.now !== null && Date.parse(o.due) < this.now); },
     changed() {
       clearTimeout(this.timer);
-      this.timer = setTimeout(async () => { try { this.facts = await this.ask("case", { case: this.view.case }); this.fault = ""; if (this.facts.note) this.changed(); } catch (e) { this.fault = e.message; } }, WAIT_MS);
+      this.timer = setTimeout(async () => { try { this.facts = await this.ask("case", { case: this.view.case }); this.fault = ""; this.seen += 1; if (this.facts.note) this.changed(); } catch (e) { this.fault = e.message; } }, WAIT_MS);
     },
   },
   template: `<div class="bar" style="flex-wrap:wrap"><ol class="path" aria-label="its states and the path it took"><li v-for="(p, n) in facts.path"><template v-if="p.seq"><span v-if="n > first" class="arrow" aria-hidden="true">→</span><a :href="'/m/' + p.seq" data-go :class="['st', {now: p.now, end: p.end}]" :title="(p.at ? minute(p.at) + ', ' : '') + 'message ' + p.seq">{{ p.phase }}</a></template>
@@ -43,6 +44,7 @@ export const CaseView = {
     <p v-if="fault || facts.note" class="tell">{{ fault || facts.note }}</p>
     <div class="bar" role="tablist" style="min-height:0;padding-block:7px;gap:4px"><button v-for="t in tabs" role="tab" :aria-selected="tab === t[0]" :class="['btn', 'small', {on: tab === t[0]}]" @click="tab = t[0]">{{ t[1] }}</button></div>
     <div v-show="tab === 'said'" class="pane"><Feed ref="feed" :window="view.window" place incase :live="live"/></div>
+    <div v-if="tab === 'why'" class="scroll" tabindex="0"><Why :id="view.case" :seen="seen"/></div>
     <div v-if="tab === 'owed'" class="scroll" tabindex="0"><div class="page"><section class="sheet"><h2>Who owed what</h2><div class="wide" tabindex="0" role="group" aria-label="table"><table class="rows"><thead><tr><th>seat</th><th>what</th><th>from</th><th>due</th><th>how it ended</th></tr></thead>
       <tbody><tr v-for="o in facts.obligations"><td>{{ o.name }}{{ o.held ? ' (' + o.held + ')' : '' }}</td><td>{{ o.what }}</td><td class="at">{{ minute(o.opened) }}</td><td class="at">{{ minute(o.due) }}</td><td :class="{late: isLate(o)}">{{ left(o) }} <a v-if="o.closed" class="chip" :href="'/m/' + o.closed" data-go>{{ o.closed }}</a></td></tr></tbody></table></div></section>
       <section v-if="facts.targets" class="sheet"><h2>{{ facts.targets.title }}</h2><p class="soft" style="margin:2px 0 10px">{{ facts.targets.note }}</p><Rows :table="facts.targets"/></section>
