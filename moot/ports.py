@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.channels.bus import Bus
 from moot.clock import Clock
@@ -18,3 +19,7 @@ class Ports:
     def mind(self, seat: Seat, mind: Mind, clock: Clock) -> Mind:
         """Return the mind that fills a seat."""
         return mind
+
+    def market(self, market: Market) -> Market:
+        """Return the market that the desk looks at and trades on."""
+        return market

@@ -149,7 +149,11 @@ class Society:
         self._duty_runner = asyncio.create_task(duty_runner.run(), name="duty runner")
         self._duty_runner.add_done_callback(self._office_ended)
         tools = SimulatedTools(
-            universe=universe, evidence=evidence, seed=plan.seed, temper=plan.temper, market=market
+            universe=universe,
+            evidence=evidence,
+            seed=plan.seed,
+            temper=plan.temper,
+            market=plan.ports.market(market),
         )
         self.host.contents = partial(text_of, evidence)
         notebook = await self._exits.enter_async_context(opened(source_of(plan.settings), clock))

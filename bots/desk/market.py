@@ -63,6 +63,7 @@ class Market:
     Attributes:
         universe: The whole universe, its future included.
         seed: What days, and the broker's fills, are drawn from.
+        intraday: The user's own 15-minute bars, where there are some.
     """
 
     def __init__(self, universe: Universe, seed: int, intraday: Intraday | None = None) -> None:
@@ -75,7 +76,7 @@ class Market:
         """
         self.universe = universe
         self.seed = seed
-        self._intraday = intraday
+        self.intraday = intraday
         self._days: dict[date, Universe] = {}
         self._paths: dict[tuple[date, str], _Path | None] = {}
         self._tails: dict[tuple[date, str, int], Bars] = {}
@@ -243,7 +244,7 @@ class Market:
 
     def _drawn(self, bars: Bars, day: date, hours: Session) -> _Path:
         rng = generator("bridge", self.universe.sha256, self.seed, bars.symbol, day.isoformat())
-        own = self._intraday.day(bars.symbol, day) if self._intraday is not None else ()
+        own = self.intraday.day(bars.symbol, day) if self.intraday is not None else ()
         if len(own) == quarters_of(hours):
             # Each of its bars is walked through by itself; its close is the price of its last minute.
             walks = [bridge(q.open, q.high, q.low, q.close, STEPS - 1, rng) for q in own]

@@ -7,8 +7,10 @@ judges. The same seed gives the same plan and, in memory, the same bytes.
 * `faults`: what can go wrong, by class. `plan`: what a seed draws. `dice`: its draws, the same on every machine.
 * `world`: a plan lived, one life of its society after the other; `life`: one of them.
 * `people`: what people do, by name, through the door like everybody.
-* `minds`: bots that are silent, slow or wrong; `rogue`: what bots post that nobody asked for; `acked`: the bus, which
-  remembers what it acknowledged. They stand at the society's own ports (`moot.ports`).
+* `minds`: bots that are silent, slow or wrong; `rogue`: what bots post that nobody asked for; `market`: symbols that
+  are halted or have no price; `acked`: the bus, which refuses while the disk does, and remembers what it acknowledged.
+  They stand at the society's own ports (`moot.ports`), and ask `striking` which spells strike now.
+* `files`: what is lost or torn while a society is down.
 * `wall`: a wall clock that passes when nobody is busy, jumps, and is set.
 * `laws`: what every log keeps, whatever breaks.
 * `judge`: what is wrong with what a world left; `coverage`: which rows of the machines' tables it took.

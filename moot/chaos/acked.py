@@ -1,4 +1,4 @@
-"""The bus as its publishers know it: what it acknowledged is remembered, to be found in the log at the end."""
+"""The bus as its publishers know it: it refuses while the disk does, and what it acknowledged is remembered."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 
 from moot.channels.bus import Bus, Head, OnAppend, OnFault, Receipt, Subscription
+from moot.channels.errors import StorageError
+from moot.chaos.striking import Striking
 from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.seats import OFFICERS
 
 
 class AckedBus(Bus):
-    """Hands everything to the bus behind it, and notes each receipt.
+    """Hands what the disk takes to the bus behind it, and notes each receipt.
 
     Attributes:
         acked: The seq that each id was acknowledged with.
     """
 
-    def __init__(self, bus: Bus, acked: dict[str, int]) -> None:
+    def __init__(self, bus: Bus, acked: dict[str, int], striking: Striking) -> None:
         """Stand before a bus."""
         self._bus = bus
+        self._striking = striking
+        self._tries = 0
         self.acked = acked
 
     @property
@@ -46,6 +51,12 @@ class AckedBus(Bus):
         return self._bus.last_sent_at
 
     async def publish(self, draft: Draft) -> Receipt:
+        self._tries += 1
+        # Officers wait, with the clock standing (`moot.outage`), which takes a real disk.
+        if draft.author not in OFFICERS and self._striking.strikes(
+            "store.error", draft.author, self.head.seq, self._tries
+        ):
+            raise StorageError("the disk did not take it")
         receipt = await self._bus.publish(draft)
         self.acked[receipt.id] = receipt.seq
         return receipt

@@ -19,6 +19,7 @@ class Fault(NamedTuple):
         lasts_s: How long a spell of it lasts at least and at most, in seconds; (0, 0) happens once.
         sizes: How large it is at least and at most, in its own unit; drawn evenly by order of magnitude.
         clocks: In whose time it can happen; empty: in any.
+        buses: On which buses it can happen; empty: on any.
         is_act: Whether somebody does it so and so often while it lasts, instead of its striking what others do.
     """
 
@@ -26,6 +27,7 @@ class Fault(NamedTuple):
     lasts_s: tuple[float, float] = (10 * MINUTE, 12 * HOUR)
     sizes: tuple[float, float] = (1.0, 1.0)
     clocks: tuple[str, ...] = ()
+    buses: tuple[str, ...] = ()
     is_act: bool = False
 
 
@@ -37,6 +39,7 @@ def _act(weight: float = 1.0, most: float = 12.0) -> Fault:
 ONCE: Final = (0.0, 0.0)
 SECONDS: Final = (1.0, 20_000.0)
 PACED: Final = ("accelerated",)
+FILES: Final = ("sqlite",)
 WALLED: Final = ("accelerated", "real")
 
 FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
@@ -72,6 +75,13 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "restart": Fault(1.0, ONCE, SECONDS),
         "cut": Fault(4.0, ONCE, (2.0, 2_000.0)),
     },
+    "store": {
+        "error": Fault(3.0, (MINUTE, 6 * HOUR)),
+        "memory_lost": Fault(1.0, ONCE, buses=FILES),
+        "memory_torn": Fault(1.0, ONCE, buses=FILES),
+        "snapshot_lost": Fault(1.0, ONCE, buses=FILES),
+        "snapshot_torn": Fault(1.0, ONCE, buses=FILES),
+    },
     "time": {
         "stall": Fault(1.0, ONCE, SECONDS, WALLED),
         "suspend": Fault(1.0, ONCE, SECONDS, ("real",)),
@@ -81,6 +91,17 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "step": Fault(1.0, ONCE, clocks=PACED),
         "speed": Fault(2.0, ONCE, clocks=PACED),
         "page": Fault(2.0, ONCE, clocks=PACED),
+    },
+    "transport": {
+        "twice": Fault(),
+        "late": Fault(2.0, sizes=(1.0, 7_200.0)),
+        "cut": Fault(),
+    },
+    "market": {
+        "halted": Fault(2.0, (10 * MINUTE, 30 * HOUR)),
+        "gap": Fault(1.0, (MINUTE, 8 * HOUR)),
+        "thin": Fault(2.0, (10 * MINUTE, 30 * HOUR), (1.0, 1_000.0)),
+        "split": Fault(1.0, (HOUR, 60 * HOUR), (0.1, 4.0)),
     },
 }
 """All faults, by class and name."""

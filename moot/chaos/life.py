@@ -65,7 +65,8 @@ class Life:
         one = world.happenings[n]
         kind, _, name = one.kind.partition(".")
         if one.spell is not None and one.kind in ONCE:
-            world.outcome.happened[one.kind] += 1
+            if kind != "store":
+                world.outcome.happened[one.kind] += 1
             ONCE[one.kind](world, self, one.spell)
         elif kind in ("people", "life"):
             self._start(self._act(one, kind, name))
@@ -99,8 +100,17 @@ class Life:
 
     async def _post(self, plain: Mapping[str, Any], key: str) -> str:
         """Post as a guest does, who tries again with the same key when the society went down meanwhile."""
-        unsure = self._world.unsure
+        unsure, striking, clock = self._world.unsure, self._world.striking, self._society.clock
         unsure[key] = plain
+        for cut in striking.under("transport.cut"):
+            striking.happened["transport.cut"] += 1
+            await clock.sleep_until(clock.now() + timedelta(seconds=cut.ends_s - self._world.passed_s()))
+        if (spell := striking.strikes("transport.late", "", "late", key)) is not None:
+            late_s = spell.size * striking.dice(spell, key).share()
+            await clock.sleep_until(clock.now() + timedelta(seconds=late_s))
+        if striking.strikes("transport.twice", "", "twice", key) is not None:
+            with suppress(Refused):
+                await self._door.publish_json(plain, key)
         try:
             told = str((await self._door.publish_json(plain, key))["status"])
         except Refused:
@@ -180,6 +190,12 @@ def _restart(world: World, life: Life, spell: Spell) -> None:
     life.end("restart")
 
 
+def _file(world: World, life: Life, spell: Spell) -> None:
+    """Crash, and have a file be broken meanwhile."""
+    world.break_later(spell)
+    life.end("kill")
+
+
 def _reads(world: World, spell: Spell) -> int:
     return Dice("stall", world.plan.seed, spell.n).whole(0, READS)
 
@@ -199,6 +215,10 @@ def _set(world: World, life: Life, spell: Spell) -> None:
 ONCE: Final[Mapping[str, Callable[[World, Life, Spell], None]]] = {
     "crash.kill": _kill,
     "crash.restart": _restart,
+    "store.memory_lost": _file,
+    "store.memory_torn": _file,
+    "store.snapshot_lost": _file,
+    "store.snapshot_torn": _file,
     "time.stall": _stall,
     "time.suspend": _suspend,
     "time.set": _set,

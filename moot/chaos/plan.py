@@ -172,6 +172,7 @@ def draw(
     wall_s = days * DAY_S / speed
     calm_s = wall_s - CALM_S / speed if days >= CALM_FROM else wall_s
     start = FIRST_DAY + timedelta(days=dice.whole(0, DAYS - 1), seconds=dice.whole(0, 86_399))
+    bus: Literal["memory", "sqlite"] = "sqlite" if dice.chance(ON_FILES) else "memory"
     return WorldPlan(
         seed=seed,
         start=start,
@@ -180,12 +181,12 @@ def draw(
         wall_s=wall_s,
         calm_s=calm_s,
         most_s=1.5 * DAY_S * days + 40_000.0,
-        bus="sqlite" if dice.chance(ON_FILES) else "memory",
+        bus=bus,
         systems=dice.weighed(((("A", "B"), 5.0), (("A",), 1.0), (("B",), 1.0))),
         cycle_h=dice.weighed(CYCLES),
         admin=clock == "virtual" and dice.chance(0.5),
         deeds=tuple(_deeds(dice.of("deeds"), calm_s, dice.whole(0, MOST_LIFE))),
-        spells=tuple(_spells(dice, clock, speed, calm_s, days, classes, rate)),
+        spells=tuple(_spells(dice, clock, bus, speed, calm_s, days, classes, rate)),
     )
 
 
@@ -197,6 +198,7 @@ def _deeds(dice: Dice, until_s: float, count: int) -> Iterator[Deed]:
 def _spells(
     dice: Dice,
     clock: str,
+    bus: str,
     speed: float,
     until_s: float,
     days: float,

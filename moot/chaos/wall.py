@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
-from typing import Final
+from typing import ClassVar, Final
 
 from moot.clock import PacedClock, RealClock
 from moot.clock.errors import Stalled
 from moot.clock.hold import Hold
 from moot.clock.loop import Events, Port
+from moot.clock.real import STALL_S
 
 SECOND_NS: Final = 1_000_000_000
 BUSY_S: Final = 60.0
@@ -146,6 +147,8 @@ class AcceleratedWorld(PacedClock):
 
 class RealWorld(RealClock):
     """A real clock on a simulated wall."""
+
+    longest_wait_s: ClassVar[float] = STALL_S / 2
 
     def __init__(self, wall: Wall) -> None:
         """Run from the wall's time of day on."""

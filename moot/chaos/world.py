@@ -13,16 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.temper import DEFAULT
 from moot.channels.bus import Bus
 from moot.chaos import people
 from moot.chaos.acked import AckedBus
 from moot.chaos.coverage import Coverage
+from moot.chaos.dice import Dice
 from moot.chaos.faults import fault
+from moot.chaos.files import break_file
 from moot.chaos.judge import Finding, judge
 from moot.chaos.laws import LAWS, Broken, Watch
 from moot.chaos.life import Life
+from moot.chaos.market import StruckMarket
 from moot.chaos.minds import StruckMind
 from moot.chaos.plan import Spell, WorldPlan
 from moot.chaos.striking import Striking
@@ -128,15 +132,19 @@ def happenings(plan: WorldPlan) -> list[Happening]:
 class _Struck(Ports):
     """Stands at the ports of a world's society."""
 
-    def __init__(self, striking: Striking, acked: dict[str, int]) -> None:
+    def __init__(self, plan: WorldPlan, striking: Striking, acked: dict[str, int]) -> None:
+        self._plan = plan
         self._striking = striking
         self._acked = acked
 
     def bus(self, bus: Bus, clock: Clock) -> Bus:
-        return AckedBus(bus, self._acked)
+        return AckedBus(bus, self._acked, self._striking)
 
     def mind(self, seat: Seat, mind: Mind, clock: Clock) -> Mind:
         return StruckMind(seat, mind, self._striking)
+
+    def market(self, market: Market) -> Market:
+        return StruckMarket(market, self._plan)
 
 
 class World:
@@ -174,6 +182,7 @@ class World:
         self._timers: list[asyncio.TimerHandle] = []
         self._virtual_s = 0.0
         self._coverage = Coverage()
+        self._broken_files: list[Spell] = []
         self._watch = Watch(LAWS)
         self._calm_at: datetime | None = None
 
@@ -184,6 +193,7 @@ class World:
             while not self._is_over and not outcome.findings:
                 outcome.lives += 1
                 self._new_clock().run(self._live)
+                self._break_files()
                 self.wall.forget()
                 self.wall.sleep(self.down_s)
                 self._virtual_s += self.down_s
@@ -251,7 +261,7 @@ class World:
             is_admin_simulated=plan.admin,
             past=self._past,
             temper=CHEAP,
-            ports=_Struck(self.striking, self._acked),
+            ports=_Struck(plan, self.striking, self._acked),
         )
 
     async def _live(self, clock: Clock) -> None:
@@ -330,6 +340,16 @@ class World:
         """Note that nothing goes wrong from now on."""
         assert self._clock is not None
         self._calm_at = self._clock.now()
+
+    def break_later(self, spell: Spell) -> None:
+        """Have a file be lost or torn while the society is down."""
+        self._broken_files.append(spell)
+
+    def _break_files(self) -> None:
+        while self._broken_files and self._directory is not None:
+            spell = self._broken_files.pop()
+            if break_file(self._directory, spell, Dice("files", self.plan.seed, spell.n)):
+                self.outcome.happened[spell.fault] += 1
 
     # ------------------------------------------------------------ the judgement
 

@@ -13,9 +13,6 @@ from moot.clock.wall import monotonic_ns, utc_ns
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-_LONGEST_WAIT_S: Final = 1.0
-"""The loop looks at the clock this often, so that a stall shows, and a timer is this late after one at most."""
-
 
 STALL_S: Final = 20.0
 """Seconds that the loop may miss, or that time may be held, without a word; a third of what officers may be late."""
@@ -38,6 +35,8 @@ class RealClock(Clock):
     """
 
     kind: ClassVar[Kind] = "real"
+    longest_wait_s: ClassVar[float] = 1.0
+    """The loop looks at the clock this often, so that a stall shows, and a timer is this late after one at most."""
 
     def __init__(
         self, *, utc_ns: Callable[[], int] = utc_ns, monotonic_ns: Callable[[], int] = monotonic_ns
@@ -121,6 +120,6 @@ class RealClock(Clock):
 
     def idle(self, due_us: int | None, port: Port) -> Events:
         if due_us is None:
-            return port.wait(_LONGEST_WAIT_S)
+            return port.wait(self.longest_wait_s)
         wait_s = (due_us - self.elapsed_us()) / MICROSECONDS
-        return port.wait(min(max(wait_s, 0.0), _LONGEST_WAIT_S))
+        return port.wait(min(max(wait_s, 0.0), self.longest_wait_s))
