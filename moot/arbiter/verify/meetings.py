@@ -81,7 +81,8 @@ def _reviewed(said: Sequence[Trial], config: ResolvedConfiguration) -> tuple[str
 
 def _synthesized(said: Sequence[Trial], config: ResolvedConfiguration) -> tuple[str, str]:
     panel = config.protocol.panel
-    assert panel is not None
+    if panel is None:
+        raise Unlike("is a panel's, and the run holds none")
     try:
         contract = contract_from(panel.contract)
     except ContractError as error:
