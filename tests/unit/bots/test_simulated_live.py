@@ -353,7 +353,7 @@ def test_the_research_note_names_the_live_evidence() -> None:
     (aside,) = reply.asides
     assert isinstance(aside.body, m.ResearchNote)
     assert {"fallen", "star"} <= set(aside.body.sources)
-    assert any("fallen" in finding and "momentum" in finding for finding in aside.body.findings)
+    assert any("fallen" in finding and "momentum" in finding.casefold() for finding in aside.body.findings)
 
 
 # ---------------------------------------------------------------- the daily report
