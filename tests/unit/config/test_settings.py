@@ -59,6 +59,27 @@ def test_a_section_of_a_file_replaces_that_of_the_defaults(tmp_path: Path) -> No
     assert settings.log.durability == "power", "other sections stay"
 
 
+def test_what_a_file_leaves_out_keeps_its_default_as_the_page_on_configuring_says(tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "configure.md"
+    example = page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    shipped = load_settings().model_dump()
+    shown = load_settings(file(tmp_path, example))
+    assert (shown.desk.enabled, shown.desk.capital) == (False, shipped["desk"]["capital"])
+    assert shown.admins["console"] == ("owner", "ann")
+
+    changed = {}
+    for section in shipped:
+        now = load_settings(file(tmp_path, f"[{section}]\n")).model_dump()
+        if now[section] != shipped[section]:
+            changed[section] = now[section]
+    assert changed == {
+        "admins": {},
+        "minds": {},
+        "schedules": {},
+        "viewers": {"reads": ("*",), "writes": ()},
+    }
+
+
 def test_variables_override_the_file_field_by_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOOT_CLOCK__HUMAN_WALL_S", "7")
     monkeypatch.setenv("MOOT_MINDS__CRITIC", "silent")
