@@ -52,6 +52,33 @@ class EscalationsEndOnce(Memory, source="5.3, R-E2"):
         return ()
 
 
+class AnswersChoose(Memory, source="R-E2, R-E4"):
+    """An answer that counts comes while it is asked for, and chooses one of the options or is a text."""
+
+    def __init__(self) -> None:
+        self.options: Recent[str, set[int]] = Recent()
+
+    @hears("ESCALATION")
+    def opened(self, message: Message) -> Findings:
+        """Note what there is to choose."""
+        self.options[message["case_id"]] = {one["n"] for one in message["body"]["options"]}
+        return ()
+
+    @hears("ESCALATION_ANSWER")
+    def answered(self, message: Message) -> Findings:
+        """Hold an answer against the options."""
+        options, chosen = self.options.get(message["case_id"]), message["body"]["option"]
+        if options is None:
+            return ("nothing is asked, or no longer",)
+        return () if chosen is None or chosen in options else (f"chooses {chosen} of {sorted(options)}",)
+
+    @hears("ESCALATION_RESOLVED")
+    def resolved(self, message: Message) -> Findings:
+        """Note an end."""
+        self.options.pop(message["case_id"], None)
+        return ()
+
+
 class NobodyIsAskedForEver(Memory, source="5.3, R-E2"):
     """An escalation is over after four hours, in which the society ran."""
 

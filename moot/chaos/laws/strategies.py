@@ -12,7 +12,7 @@ DEPLOYS: Final = ("DEPLOY", "DEPLOY_MODIFIED")
 
 
 class MovesFollowEachOther(Memory, source="4.1, 4.3, R-D20"):
-    """A strategy is moved from where it stands, along its way: candidate, staging, production, and back or out."""
+    """A strategy is moved from where it stands, along its way; what stands in staging is proposed."""
 
     def __init__(self) -> None:
         self.stands: Recent[str, str] = Recent()
@@ -33,6 +33,13 @@ class MovesFollowEachOther(Memory, source="4.1, 4.3, R-D20"):
         if to == "production" and came != "staging":
             return (f"{name} is moved from {came} to production",)
         return ()
+
+    @hears("DEPLOY_PROPOSAL", "PROMOTION_PROPOSAL")
+    def proposed(self, message: Message) -> Findings:
+        """Hold a proposal against where the strategy stands."""
+        name = message["body"]["strategy_id"]
+        stands = self.stands.get(name, "no place")
+        return () if stands == "staging" else (f"{name} stands in {stands}, not in staging",)
 
 
 class DeployedByTheTable(Memory, source="4.1, R-B1, R-B2"):

@@ -186,6 +186,33 @@ class OrdersKeepTheLimits(Desk, source="R-B7, R-F17", hears_facts=True):
         return worth[position], sum(worth.values())
 
 
+class OrdersFitSignals(Memory, source="K11, R-F4"):
+    """An order is of its signal's symbol and side, and about no more than it says."""
+
+    def __init__(self) -> None:
+        self.signals: Recent[str, Message] = Recent()
+
+    @hears("SIGNAL")
+    def signalled(self, message: Message) -> Findings:
+        """Keep a signal."""
+        self.signals[message["case_id"]] = message["body"]
+        return ()
+
+    @hears("ORDER")
+    def ordered(self, message: Message) -> Findings:
+        """Hold an order against its signal."""
+        body, signal = message["body"], self.signals.get(message["case_id"])
+        if signal is None:
+            return ("is of no signal",)
+        if (body["symbol"], body["side"]) != (signal["symbol"], signal["action"]):
+            return (
+                f"{body['side']} {body['symbol']}, its signal says {signal['action']} {signal['symbol']}",
+            )
+        if body["quantity"] > signal["quantity"]:
+            return (f"is about {body['quantity']}, its signal about {signal['quantity']}",)
+        return ()
+
+
 class FillsFitOrders(Memory, source="K11, K23"):
     """An execution is of an order that stood in the log before it: its symbol, its side, no more than it wanted."""
 
