@@ -92,8 +92,8 @@ def seat_of(user: str, log: Log) -> Seat:
 def remedy(log: Log, user: str, channel: str = "") -> str:
     """Name the line of the configuration that would let a viewer do it: say something in a channel, or all else."""
     if channel:
-        writes = (config_of(log).get("viewers") or {}).get("writes") or ()
-        return f"; [viewers] writes = {_written(*writes, channel)} in its configuration would allow it"
+        writes = _written(*sorted(viewers_of(log).writes), channel)
+        return f"; [viewers] writes = {writes} in its configuration would allow it"
     return f"; [admins] {PLATFORM} = {_written(*_configured(log), user)} in its configuration would allow it"
 
 
