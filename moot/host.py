@@ -27,13 +27,14 @@ from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
 from moot.protocols.kernel.message import Message, changed
-from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
+from moot.protocols.kernel.obligation import EVERYTHING, Obligation
 from moot.protocols.kernel.officers import MIND_FAILED, ClockSet
 from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
 from moot.protocols.kernel.rules import Gate, Rules
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, Seat
 from moot.protocols.kernel.stop import SOCIETY
 from moot.protocols.rulebook import rulebook
+from moot.seeing import may_see
 
 NOTES_KEPT: Final = 50
 """What people said lately, shown to every mind that may read it."""
@@ -452,16 +453,6 @@ class Host:
             "obligations": len(self.docket.open),
             "escalations": context.running.get("escalation", 0),
         }
-
-
-def may_see(sight: Visibility, env: Envelope) -> bool:
-    """Say whether an obligation lets a mind see a message (K12)."""
-    return (
-        env.case_id not in sight.hidden_cases
-        and env.body.type not in sight.hidden_types
-        and env.author not in sight.hidden_authors
-        and (sight.shown_types is None or env.body.type in sight.shown_types)
-    )
 
 
 def _nothing(_ref: str) -> str:

@@ -19,7 +19,10 @@ from moot.logs.inmemory import Kept
 from moot.place import data_dir
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import BadInput, MootError
+from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.rulebook import rules
+from moot.seeing import seen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,6 +125,20 @@ class Log:
         from moot.explaining.explain import explain
 
         return explain(self._source, str(id))
+
+    def view(self, seat: str) -> Iterator[Envelope]:
+        """Yield the messages that a seat may see, as `moot view` does: those of the channels that it reads.
+
+        Args:
+            seat: `"critic"`.
+
+        Raises:
+            BadInput: There is no such seat.
+            LogError: The log cannot be read.
+        """
+        who = Seat(asking.seat(seat))
+        with self._source() as source:
+            yield from seen(source.envelopes(), rules().matrix, who)
 
     def verify(self, *, evidence: bool = True, strict: bool = False) -> Report:
         """Judge the log as `moot verify` does, trusting nothing in it.

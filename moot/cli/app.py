@@ -25,7 +25,7 @@ from moot.cli.speaking import speak_installed
 PANELS: Final = {
     "Run a society": ("up", "console", "simulate", "scene", "debate", "arena", "panel", "arbiter"),
     "Look": (
-        "status", "log", "case", "why", "obligations", "escalations", "calls", "positions", "strategies",
+        "status", "log", "case", "why", "obligations", "escalations", "calls", "positions", "strategies", "view",
     ),
     "Act": (
         "post", "reply", "ack", "override", "take", "answer", "release", "pause", "step", "speed", "halt", "resume",

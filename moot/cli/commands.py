@@ -16,7 +16,7 @@ from moot.cli.arena import runs as arena
 from moot.cli.arena import society as arena_society
 from moot.cli.keep import anchor, verify
 from moot.cli.keep import keeping as keep
-from moot.cli.look import calls, case, escalations, log, status, why
+from moot.cli.look import calls, case, escalations, log, status, view, why
 from moot.cli.panel import judges as panel
 from moot.cli.panel import run as panel_run
 from moot.cli.run import chaos, console, debate, minds, scene, simulate, up
@@ -61,5 +61,6 @@ __all__ = [
     "status",
     "up",
     "verify",
+    "view",
     "why",
 ]

@@ -20,7 +20,6 @@ from moot.channels.showing.wording import seat_name
 from moot.console.errors import NotReady, NotThere
 from moot.console.minds import Minds
 from moot.console.model.interface import MOST_WINDOW, ReadModel
-from moot.host import may_see
 from moot.memory.errors import MemoryStoreError
 from moot.memory.evidence import DirectoryEvidence, text_of
 from moot.memory.inmemory import InMemoryStore
@@ -31,6 +30,7 @@ from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
+from moot.seeing import may_see
 
 if TYPE_CHECKING:
     from moot.console.watching import Watching

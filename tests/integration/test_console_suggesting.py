@@ -19,7 +19,6 @@ from moot.console.errors import NotThere
 from moot.console.minds import Unwritable
 from moot.console.model.interface import Person
 from moot.console.suggesting import caught_up, stored, view_of
-from moot.host import may_see
 from moot.memory.evidence import DirectoryEvidence
 from moot.memory.store import digest
 from moot.plan import Plan
@@ -28,6 +27,7 @@ from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.obligation import EVERYTHING, Visibility
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.rulebook import rulebook
+from moot.seeing import may_see
 from moot.society import Society
 from tests.doubles.console import watched
 from tests.doubles.small_log import SmallLog
