@@ -12,7 +12,7 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
 from moot.protocols.kernel.seats import ADMIN, PEOPLE
 from moot.protocols.kernel.times import LEAST_SPEED, MOST_SPEED, rfc3339
-from moot.protocols.rulebook import VERSION, rulebook
+from moot.protocols.rulebook import READ, VERSION, rulebook
 from moot.verify.report import Findings
 
 WALL_S: Final = 5.0
@@ -141,7 +141,10 @@ class Lifecycle:
         self._check_id(env, f"started/{env.seq}")
         if docket.seq and body.society_id != docket.context.society_id:
             self._bad(env, "K4", f"society_id: {body.society_id}, this log is of {docket.context.society_id}")
-        if body.rules_version != VERSION:
+        if body.rules_version in READ - {VERSION}:
+            why = f"said under rules {body.rules_version}: what only rules {VERSION} hold is not asked of it"
+            self._findings.skip("older_rules", env.seq, why)
+        elif body.rules_version != VERSION:
             self._bad(env, "K4", f"rules_version: this Moot knows {VERSION}, not {body.rules_version}")
         if not LEAST_SPEED <= body.speed <= MOST_SPEED or (body.clock == "real" and body.speed != 1):
             self._bad(env, "K7", f"speed: {body.speed} is no speed of a {body.clock} clock")

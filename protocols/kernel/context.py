@@ -8,6 +8,7 @@ from enum import IntFlag
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.figures import NEWEST
 from moot.protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
 from moot.protocols.kernel.seats import Seat
 
@@ -130,6 +131,11 @@ class RuleContext:
         """Return the instant of the message that is, or was last, folded."""
         assert self.at is not None
         return self.at
+
+    @property
+    def version(self) -> int:
+        """Return the rules version as a number, that of the newest before a start or where it is none."""
+        return int(self.rules_version) if self.rules_version.isdecimal() else NEWEST
 
     def fold_named(self, name: str) -> Any:
         """Return the fold with this name.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.errors import Violation
@@ -11,6 +12,14 @@ from moot.protocols.kernel.message import Part
 
 if TYPE_CHECKING:
     from moot.protocols.kernel.steps import RuleInput
+
+
+NEWEST: Final = maxsize
+"""Later than every version of the rules."""
+
+
+DERIVED: Final = 3
+"""The rules version from which on what can be derived from a log is held to it; see `Exactly.since`."""
 
 
 @dataclass(slots=True)
@@ -21,11 +30,13 @@ class Exactly:
         value: It.
         because: Why, for people; "": because the log says so.
         rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
+        since: The rules version from which on it is held.
     """
 
     value: Final[Any]
     because: Final[str] = ""
     rule: Final[str] = ""
+    since: Final[int] = 0
 
     @property
     def shown(self) -> Any:
@@ -48,11 +59,13 @@ class OneOf:
         values: They.
         because: What leads to them.
         rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
+        since: The rules version from which on it is held.
     """
 
     values: Final[tuple[Any, ...]]
     because: Final[str]
     rule: Final[str] = ""
+    since: Final[int] = 0
 
     @property
     def shown(self) -> Any:
@@ -86,14 +99,15 @@ Figures = Mapping[str, Exactly | OneOf | Fields]
 """What the rules hold an answer to, by field."""
 
 
-def exactly(values: Any, rule: str = "") -> Figures:
+def exactly(values: Any, rule: str = "", since: int = 0) -> Figures:
     """Return the figures of fields that have one value each.
 
     Args:
         values: They, by field: a mapping, or an object's fields.
         rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
+        since: The rules version from which on they are held.
     """
-    return {name: Exactly(value, rule=rule) for name, value in dict(values).items()}
+    return {name: Exactly(value, rule=rule, since=since) for name, value in dict(values).items()}
 
 
 class ByField:
@@ -112,7 +126,7 @@ class ByField:
         return {name: rule(state, given) for name, rule in self.rules.items()}
 
 
-def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
+def check(body: Any, figures: Figures, rule: str, within: str = "", *, version: int = NEWEST) -> None:
     """Check that an answer says what the rules hold it to.
 
     Args:
@@ -120,6 +134,7 @@ def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
         figures: What its fields are held to.
         rule: The spec section or ruling that is broken where a figure names none.
         within: The path of the object, ending in a dot; "" for the answer itself.
+        version: Of the rules under which it was said; later figures are not asked of it.
 
     Raises:
         Violation: A field does not.
@@ -130,7 +145,7 @@ def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
             continue
         given = said[name]
         if isinstance(figure, Fields):
-            check(given, figure.figures, figure.rule or rule, f"{within}{name}.")
-        elif why := figure.why_not(given):
+            check(given, figure.figures, figure.rule or rule, f"{within}{name}.", version=version)
+        elif figure.since <= version and (why := figure.why_not(given)):
             alias = None if said is body else type(body).model_fields[name].serialization_alias
             raise Violation(figure.rule or rule, why, field=within + (alias or name))

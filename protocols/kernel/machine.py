@@ -173,7 +173,7 @@ class Machine:
                     raise Violation(step.rule, f"it is owed from {rfc3339(due.opened_at)} on")
                 given = RuleInput(context, env, due)
                 if step.figures is not nothing:
-                    check(body, step.figures(state, given), step.rule)
+                    check(body, step.figures(state, given), step.rule, version=context.version)
                 return self.moved(state, move, given)
         fact = self.facts.get((state.phase, kind)) or self.facts.get((state.phase, Message))
         if fact is None:

@@ -205,6 +205,11 @@ class Calendar(Fold):
         last = self.last.get(name)
         return last if last is not None and last < nominal else nominal - FIRST[name]
 
+    def after(self, name: str, at: datetime) -> datetime | None:
+        """Return the next nominal instant of a schedule in force; None without one."""
+        schedule = self._schedules.get(name)
+        return schedule.first(at, after=True) if schedule is not None else None
+
     def oldest(self, at: datetime) -> datetime:
         """Return where the windows that are still to come begin at the latest, `at` where none reaches back (K16)."""
         return min((last for name, last in self.last.items() if self.next.get(name) is not None), default=at)

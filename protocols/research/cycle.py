@@ -9,7 +9,7 @@ from typing import Any, Final
 from moot.protocols.kernel.case import CaseState, evolve
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.figures import Exactly, Figures
+from moot.protocols.kernel.figures import DERIVED, Exactly, Figures
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, Step, ends, passes
 from moot.protocols.kernel.times import UTC, minutes
@@ -96,8 +96,10 @@ def _closed(state: CycleState, _given: RuleInput) -> Effect:
     return Effect(outcome=state.result)
 
 
-def report_figures(state: CycleState, _given: RuleInput) -> Figures:
-    """Return what the log fixes of MICRO_CYCLE_REPORT."""
+def report_figures(state: CycleState, given: RuleInput) -> Figures:
+    """Return what the log fixes of MICRO_CYCLE_REPORT; its next cycle is the first after the report was asked for."""
+    assert given.due is not None
+    calendar = given.context.fold_named("calendar")
     counts = zip(("cycles_completed", "strategies_approved", "strategies_rejected"), state.day, strict=True)
     return {
         "hypothesis_id": Exactly(state.hypothesis_id),
@@ -105,6 +107,7 @@ def report_figures(state: CycleState, _given: RuleInput) -> Figures:
         "confidence": Exactly(state.confidence),
         "backtest_sharpe": Exactly(state.sharpe),
         "daily_summary": Exactly(dict(counts)),
+        "next_cycle_trigger": Exactly(calendar.after("micro", given.due.opened_at), since=DERIVED),
     }
 
 

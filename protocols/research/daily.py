@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from moot.protocols.calls.books import SOCIETY, Books
 from moot.protocols.kernel.case import CaseState
-from moot.protocols.kernel.figures import Exactly, Fields, Figures
+from moot.protocols.kernel.figures import DERIVED, Exactly, Fields, Figures
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, Step, ends, passes
@@ -58,7 +58,9 @@ def _spending(books: Books) -> Spending | None:
 
 def _synthesised(state: DailyState, given: RuleInput) -> Effect:
     """Every principle has its failures, and every pattern of failures its principle (R-D13)."""
-    given.context.fold_named("research").check_synthesis(given.body, state.since, state.until)
+    context = given.context
+    is_new = context.version >= DERIVED
+    context.fold_named("research").check_synthesis(given.body, state.since, state.until, at_once=is_new)
     return Effect()
 
 

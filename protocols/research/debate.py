@@ -9,6 +9,7 @@ from typing import Final
 
 from moot.protocols.kernel.case import CaseState, evolve
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import DERIVED
 from moot.protocols.kernel.frozen import freeze_object
 from moot.protocols.kernel.steps import Effect, Owe, RuleInput, illegal
 from moot.protocols.kernel.times import UTC
@@ -234,12 +235,15 @@ def backtested(_state: DebateState, given: RuleInput) -> Effect:
 
 
 def moved(state: DebateState, given: RuleInput) -> Effect:
-    """What is moved is what was approved (R-D20)."""
+    """What is moved is what was approved, from where it stands (R-D20)."""
     body = given.body
     if body.hypothesis_id not in ("", state.case_id):
         raise Violation("R-D20", f"it comes from {state.case_id}", field="hypothesis_id")
     if body.strategy is not None and body.strategy != state.strategy:
         raise Violation("R-D20", "it is not the strategy that was approved", field="strategy")
+    stands = given.context.fold_named("life").stage_of(body.strategy_id)
+    if given.context.version >= DERIVED and body.from_ != stands:
+        raise Violation("R-D20", f"{body.strategy_id} stands in {stands or 'no store'}", field="from")
     return Effect()
 
 

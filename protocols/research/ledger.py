@@ -283,8 +283,16 @@ class Ledger(Fold):
         found = [(at, record) for at, record in self._records if since < at <= until]
         return tuple(r if r.at == at else r.model_copy(update={"at": at}) for at, r in found)
 
-    def check_synthesis(self, body: PrincipleSynthesis, since: datetime, until: datetime) -> None:
+    def check_synthesis(
+        self, body: PrincipleSynthesis, since: datetime, until: datetime, *, at_once: bool = True
+    ) -> None:
         """Check that the principles are those that the recorded failures make (spec 2.1, R-D13).
+
+        Args:
+            body: The synthesis.
+            since: Where its window begins.
+            until: Where that ends.
+            at_once: Whether a new principle is validated when it is created, as it is from rules version 3 on.
 
         Raises:
             Violation: A principle rests on fewer than three recorded failures of its kind in the window, its
@@ -295,6 +303,10 @@ class Ledger(Fold):
         for n, given in enumerate(body.principles):
             field = f"principles[{n}]"
             pattern = patterns.pop((given.archetype, given.failure_code, given.regime), None)
+            if at_once and given.change == "created" and given.created != given.last_validated:
+                raise Violation(
+                    "2.1", "a new principle is validated when it is created", field=f"{field}.created"
+                )
             if pattern is None:
                 why = "three similar failures make a principle; they are not recorded"
                 raise Violation("R-D13", why, field=field)

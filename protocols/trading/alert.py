@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.figures import Figures, OneOf
+from moot.protocols.kernel.figures import DERIVED, Figures, OneOf
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
@@ -18,6 +18,7 @@ from moot.protocols.kernel.times import minutes, rfc3339
 from moot.protocols.trading import halt
 from moot.protocols.trading.briefing import desk_brief, latest_session, session_of
 from moot.protocols.trading.hours import day_in_new_york, next_session
+from moot.protocols.trading.limits import LEVELS, LIMITS, level_of, threshold_of
 from moot.protocols.trading.messages import (
     Feasibility,
     RiskAlert,
@@ -88,11 +89,14 @@ def open_alert(given: RuleInput) -> CaseState:
     """Open an alert; one of level HALT opens a halt instead, an INFO ends at once.
 
     Raises:
-        Violation: It asks for a halt on another level, or the other way round, or the desk is halted already (R-B5).
+        Violation: It asks for a halt on another level, or the other way round, the desk is halted already (R-B5), or it
+            stands alone and its figures are not those of its level (R-B7).
     """
     env, body = given.message, given.body
     if (body.level == "HALT") != (body.action_required == "halt_trading"):
         raise Violation("R-B5", "level HALT, and no other, requires halt_trading", field="action_required")
+    if given.parent is None:
+        check_unasked(given)
     if body.level == "HALT":
         return halt.HALT.open(given)
     phase = FIRST[body.level]
@@ -110,6 +114,24 @@ def open_alert(given: RuleInput) -> CaseState:
         threshold=body.threshold,
         affected=tuple(body.affected_strategies),
     )
+
+
+def check_unasked(given: RuleInput) -> None:
+    """Check an alert that nobody asked for: of what has limits it reached one, and names it (R-B7).
+
+    Raises:
+        Violation: It did not, or names another.
+    """
+    body = given.body
+    if given.context.version < DERIVED or body.metric not in LIMITS or body.level not in LEVELS[1:]:
+        return
+    threshold = threshold_of(body.metric, body.level)
+    if body.threshold != threshold:
+        why = f"{body.level} of {body.metric} begins at {threshold}"
+        raise Violation("R-B7", why, field="threshold")
+    if LEVELS.index(level_of(body.metric, body.current_value)) < LEVELS.index(body.level):
+        why = f"{body.metric} of {body.current_value} is no {body.level}"
+        raise Violation("R-B7", why, field="current_value")
 
 
 def _ends(state: AlertState, given: RuleInput, outcome: str, **changes: Any) -> Effect:

@@ -140,6 +140,7 @@ class Entries(Fold):
         self._accounts: dict[str, Account] = {}
         self._stirred: set[str] = set()
         self._signals: dict[str, str] = {}
+        self._said: deque[datetime] = deque(maxlen=REMEMBERED)
         self._orders: dict[str, Placed] = {}
         self._booked: dict[str, int] = {}
         self._days: deque[Day] = deque(maxlen=KEPT)
@@ -164,6 +165,8 @@ class Entries(Fold):
             self._executed(body, env, fx, docket)
         elif type(body) is Signal:
             _remember(self._signals, body.signal_id or env.case_id or "", body.strategy_id)
+            if env.obligation_id is None:
+                self._said.append(env.sent_at)
         elif fx.violation is None and not fx.superseded:
             self._take(body, env, fx, docket)
 
@@ -413,6 +416,10 @@ class Entries(Fold):
         return Day(self.date, self.opening, self.equity() - self.opening, self.trades_today, shares)
 
     # ---------------------------------------------------------------- questions
+
+    def signals_since(self, at: datetime) -> int:
+        """Return how many SIGNALs were said since an instant that answer no duty, also those that broke a rule."""
+        return sum(1 for said in self._said if said >= at)
 
     def is_reduced(self, at: datetime) -> bool:
         """Say whether a conservative halving is in force at an instant: nothing grows (R-F1)."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.figures import Exactly, Figures, check, exactly
+from moot.protocols.kernel.figures import DERIVED, Exactly, Figures, check, exactly
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.steps import (
@@ -219,7 +219,7 @@ def notice_figures(state: BridgeState, _given: RuleInput) -> Figures:
         "strategy_id": Exactly(state.strategy_id),
         "from_": Exactly(PRODUCTION),
         "to": Exactly(WITHDRAWN),
-        "validation_period_days": Exactly(None),
+        "validation_period_days": Exactly(None, since=DERIVED),
     }
 
 

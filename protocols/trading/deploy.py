@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.figures import Exactly, Figures
+from moot.protocols.kernel.figures import DERIVED, Exactly, Fields, Figures, check, exactly
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, ends, passes
 from moot.protocols.trading.briefing import session_of
@@ -33,7 +33,7 @@ from moot.protocols.trading.reviewing import (
     reviews,
     shown,
 )
-from moot.protocols.trading.standing import AS_USUAL, CANDIDATES, PAPER_DAYS, STAGING
+from moot.protocols.trading.standing import AS_USUAL, CANDIDATES, PAPER_DAYS, STAGING, Standing
 
 KIND: Final = "deployment"
 
@@ -193,6 +193,8 @@ def open_deployment(given: RuleInput) -> DeploymentState:
     check_alone(context, KIND, body.strategy_id)
     check_rested(context, body.strategy_id)
     check_known(body.backtest_metrics, known.backtest, "backtest_metrics", "R-D20")
+    profile = Fields(exactly(profile_of(known), since=DERIVED))
+    check(body, {"risk_profile": profile}, "R-D20", version=context.version)
     return DeploymentState(
         case_id=body.deployment_id,
         kind=KIND,
@@ -203,6 +205,12 @@ def open_deployment(given: RuleInput) -> DeploymentState:
         strategy_id=body.strategy_id,
         proposal=body,
     )
+
+
+def profile_of(known: Standing) -> dict[str, Any]:
+    """Return what of a DEPLOY_PROPOSAL's risk profile the log fixes: what is traded; its risk follows from prices."""
+    strategy = known.strategy
+    return {} if strategy is None else {"archetype": strategy.archetype, "symbols": tuple(strategy.symbols)}
 
 
 def check_rested(context: RuleContext, strategy_id: str) -> None:
@@ -297,8 +305,9 @@ def notice_figures(state: DeploymentState, _given: RuleInput) -> Figures:
     return {
         "action": Exactly("STAGE"),
         "strategy_id": Exactly(state.strategy_id),
+        "from_": Exactly(STAGING, since=DERIVED),
         "to": Exactly(STAGING),
-        "validation_period_days": Exactly(PAPER_DAYS),
+        "validation_period_days": Exactly(PAPER_DAYS, since=DERIVED),
     }
 
 

@@ -9,6 +9,7 @@ from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import DERIVED, Figures, OneOf, check
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, Owe, RuleInput, Step, ends
@@ -51,10 +52,12 @@ def open_halt(given: RuleInput) -> HaltState:
     """Open a halt with a HALT, or with a RISK_ALERT of level HALT.
 
     Raises:
-        Violation: The desk is halted already (R-B5), or the Operator halts it while the Guardian is not silent, which
-            shows in that nothing makes the Operator owe a HALT (R-B13).
+        Violation: It names another than who says it, the desk is halted already (R-B5), or the Operator halts it while
+            the Guardian is not silent, which shows in that nothing makes the Operator owe a HALT (R-B13).
     """
     env, context = given.message, given.context
+    if isinstance(env.body, Halt):
+        check(env.body, said_by(env), "R-B5", version=context.version)
     book = context.fold_named("book")
     if book.halted:
         raise Violation("R-B5", f"the desk is halted already, by {book.halt_id}")
@@ -69,6 +72,12 @@ def open_halt(given: RuleInput) -> HaltState:
         anchor_at=env.sent_at,
         by=env.author,
     )
+
+
+def said_by(env: Envelope) -> Figures:
+    """Return what a HALT says of itself: its seat, or the person who says it."""
+    who = (env.author, env.actor.user_id) if env.actor.user_id else (env.author,)
+    return {"by": OneOf(who, f"{env.author} says it, which", since=DERIVED)}
 
 
 def check_resume(env: Envelope, context: RuleContext) -> None:

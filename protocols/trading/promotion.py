@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.figures import Exactly, Figures, check, exactly
+from moot.protocols.kernel.figures import DERIVED, Exactly, Figures, check, exactly
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, ends
 from moot.protocols.opinion import (
@@ -46,6 +46,7 @@ from moot.protocols.trading.reviewing import (
     reviews,
     shown,
 )
+from moot.protocols.trading.seats import GUARDIAN
 from moot.protocols.trading.standing import CANDIDATES, PRODUCTION, STAGING, Standing
 
 KIND: Final = "promotion"
@@ -190,6 +191,14 @@ def _reviewed(_state: PromotionState, given: RuleInput) -> Effect:
     return Effect({given.subject: given.body})
 
 
+def review_figures(state: PromotionState, given: RuleInput) -> Figures:
+    """Return the fields of PROMOTION_REVIEW that the book fixes, as the proposal has them (4.3)."""
+    paper = state.proposal.paper_trading_metrics
+    if given.subject == GUARDIAN:
+        return {"max_drawdown_observed": Exactly(paper["max_drawdown"], since=DERIVED)}
+    return exactly({name: paper[name] for name in ("avg_slippage_bps", "fill_rate")}, since=DERIVED)
+
+
 def _both_in(state: PromotionState, given: RuleInput) -> Effect:
     """Both reviews are in, or missed: the Operator decides, or asks a panel where one has a say (4.3, R-B2)."""
     say = say_in(given.context, "promotions")
@@ -305,7 +314,7 @@ def notice_figures(state: PromotionState, _given: RuleInput) -> Figures:
         "strategy_id": Exactly(state.strategy_id),
         "from_": Exactly(STAGING),
         "to": Exactly(to),
-        "validation_period_days": Exactly(None),
+        "validation_period_days": Exactly(None, since=DERIVED),
     }
 
 
@@ -330,7 +339,7 @@ PROMOTION: Final = Machine(
     rule="4.3",
     start={PromotionProposal: Start(open_promotion, (REVIEWING,))},
     steps={
-        "review": reviews(REVIEWING, PromotionReview, "4.3", _brief, _reviewed),
+        "review": reviews(REVIEWING, PromotionReview, "4.3", _brief, _reviewed, review_figures),
         "panel": operators(
             CONVENING,
             PLACE,

@@ -39,6 +39,7 @@ def reviews(
     rule: str,
     brief: Brief,
     taken: Rule,
+    figures: Fixes = nothing,
 ) -> Step:
     """Return the step in which both review, each in its own form; a review that is missed is void (R-B2).
 
@@ -48,6 +49,7 @@ def reviews(
         rule: The spec section that asks for it.
         brief: What a reviewer is shown.
         taken: What a review does.
+        figures: What a review is held to besides its form.
     """
     return Step(
         phase=phase,
@@ -59,7 +61,7 @@ def reviews(
         within=LIMIT,
         grace=LIMIT,
         subjects=lambda _state: REVIEWERS,
-        figures=_form,
+        figures=lambda state, given: {**_form(state, given), **figures(state, given)},
         brief=brief,
     )
 

@@ -74,6 +74,7 @@ def _track(
     missed: Rule = rules.goes_on,
     rule: str = "R-D18",
     fixed: figures.Fixed = nothing,
+    held_to: Callable[[SessionState, RuleInput], Figures] | None = None,
     brief: figures.Shown = figures.of_track,
 ) -> tuple[str, Step]:
     """Return what a seat owes at set times, by its name; a tick that is missed is skipped."""
@@ -85,7 +86,7 @@ def _track(
         seat=seat,
         channel=channel,
         name=named(name),
-        figures=figures.held(rule, fixed),
+        figures=held_to or figures.held(rule, fixed),
         brief=brief,
         next_at=at_instants(*at),
     )
@@ -155,7 +156,7 @@ TRACKS: Final = dict(
             (10, 4),
             in_session(minutes(15)),
             effect=rules.traded,
-            fixed=figures.tick,
+            held_to=figures.round_,
         ),
         _track(
             "poll",
@@ -177,8 +178,7 @@ TRACKS: Final = dict(
             m.TradingSummary,
             (10, 10),
             every(hours(2), "opens_at", "closes_at", delay=hours(2)),
-            fixed=figures.summary,
-            brief=figures.of_summary,
+            held_to=figures.summary,
         ),
         _track(
             "close",
@@ -255,7 +255,7 @@ FOLLOWS: Final = dict(
             fixed=figures.alert,
             shown=figures.of_alert,
         ),
-        _follow(HALT, OPERATOR, RISK, m.Halt, "R-B13", (5, 5), is_about=figures.always, fixed=nothing),
+        _follow(HALT, OPERATOR, RISK, m.Halt, "R-B13", (5, 5), is_about=figures.always, held_to=figures.halt),
         _follow(
             REDUCE, TRADER, DESK, m.Signal, "R-B8", (15, 15), is_about=figures.never, fixed=figures.changes
         ),

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from moot.protocols.kernel.context import RuleContext
-from moot.protocols.kernel.figures import Figures, exactly
+from moot.protocols.kernel.figures import DERIVED, Exactly, Figures, exactly
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.steps import RuleInput
 from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.trading import bridge, promotion
 from moot.protocols.trading.bridge import book_of, life_of
 from moot.protocols.trading.briefing import desk_brief
+from moot.protocols.trading.deploy import profile_of
+from moot.protocols.trading.halt import said_by
 from moot.protocols.trading.moves import move_figures
 from moot.protocols.trading.session_follow import change
 from moot.protocols.trading.session_state import SessionState, Subject
@@ -72,6 +74,17 @@ def risk(state: SessionState, given: RuleInput) -> dict[str, Any]:
     return {**tick(state, given), **measures}
 
 
+def round_(state: SessionState, given: RuleInput) -> Figures:
+    """A round asks every strategy that is traded, and counts the SIGNALs that were said in it (R-D18)."""
+    assert given.due is not None
+    known = life_of(given.context).at_desk()
+    counts = {
+        "strategies": sum(1 for one in known if one.is_traded and one.strategy is not None),
+        "signals": book_of(given.context).signals_since(given.due.opened_at),
+    }
+    return {**exactly(tick(state, given), "R-D18"), **exactly(counts, "R-D18", since=DERIVED)}
+
+
 def overnight(state: SessionState, given: RuleInput) -> dict[str, Any]:
     """Overnight no marks are taken (R-B7)."""
     measures = book_of(given.context).measures()
@@ -84,9 +97,12 @@ def close(state: SessionState, given: RuleInput) -> dict[str, Any]:
     return {**closing, "date": state.date}
 
 
-def summary(state: SessionState, given: RuleInput) -> dict[str, Any]:
-    """A summary is the book's (R-D18)."""
-    return book_of(given.context).summary_figures(state)
+def summary(state: SessionState, given: RuleInput) -> Figures:
+    """A summary is the book's, from the open to its instant (R-D18)."""
+    assert given.due is not None
+    period = f"{state.opens_at:%H:%M} to {given.due.opened_at:%H:%M} UTC"
+    said = book_of(given.context).summary_figures(state)
+    return {**exactly(said, "R-D18"), "period": Exactly(period, rule="R-D18", since=DERIVED)}
 
 
 def report(state: SessionState, given: RuleInput) -> dict[str, Any]:
@@ -102,13 +118,6 @@ def weekly(state: SessionState, given: RuleInput) -> dict[str, Any]:
 def of_poll(state: SessionState, given: RuleInput) -> dict[str, Any]:
     """Name the candidates that were not considered yet."""
     return of_track(state, given) | {"found": life_of(given.context).to_consider()}
-
-
-def of_summary(state: SessionState, given: RuleInput) -> dict[str, Any]:
-    """Name the period."""
-    assert given.due is not None
-    period = f"{state.opens_at:%H:%M} to {given.due.opened_at:%H:%M} UTC"
-    return of_track(state, given) | {"period": period}
 
 
 # ---------------------------------------------------------------- what follows
@@ -135,6 +144,14 @@ def same_risk(subject: Subject, body: Any) -> bool:
         subject.level,
         "HALT" if subject.may_halt else subject.level,
     )
+
+
+def halt(_state: SessionState, given: RuleInput) -> Figures:
+    """The Operator halts the desk, or the person in its seat (R-B13)."""
+    assert given.due is not None
+    if given.env is not None:
+        return said_by(given.message)
+    return {"by": Exactly(given.due.seat)}
 
 
 def strategy(_state: SessionState, given: RuleInput) -> dict[str, Any]:
@@ -200,8 +217,9 @@ def _moved(given: RuleInput, *to: str) -> Figures:
 
 
 def of_deploy(_state: SessionState, given: RuleInput) -> dict[str, Any]:
-    """Show the backtest that the deployment's case holds the proposal to."""
-    return {"backtest_metrics": dict(life_of(given.context).strategies[given.subject.name].backtest)}
+    """Show the backtest and the strategy that the deployment's case holds the proposal to."""
+    known = life_of(given.context).strategies[given.subject.name]
+    return {"backtest_metrics": dict(known.backtest), "risk_profile": profile_of(known)}
 
 
 def of_promotion(_state: SessionState, given: RuleInput) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.steps import Effect, RuleInput, illegal
 from moot.protocols.trading import limits
-from moot.protocols.trading.alert import INFEASIBLE
+from moot.protocols.trading.alert import INFEASIBLE, check_unasked
 from moot.protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
 from moot.protocols.trading.halt import SILENT_TICKS
 from moot.protocols.trading.moves import check_move
@@ -210,6 +210,7 @@ def signalled(state: SessionState, given: RuleInput) -> Effect | None:
 def raised_unasked(state: SessionState, given: RuleInput) -> Effect:
     """An alert that nobody asked for is waited for all the same (R-B4)."""
     _check_unasked(state, given)
+    check_unasked(given)
     return raised(state, given)
 
 

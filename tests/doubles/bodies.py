@@ -155,6 +155,5 @@ def report(brief: dict[str, Any], cycle_id: str) -> m.MicroCycleReport:
     """Return the report that the log asks for."""
     return m.MicroCycleReport(
         cycle_id=cycle_id,
-        next_cycle_trigger=None,
         **{**brief, "daily_summary": m.DailySummary(**brief["daily_summary"])},
     )

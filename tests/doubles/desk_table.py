@@ -280,10 +280,9 @@ def _is_body(value: object) -> bool:
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "PRE_MARKET_CHECK": {"checks": ("all well",)},
-    "DESK_CHECK": {"strategies": 0, "signals": 0},
     "OVERNIGHT_RISK_CHECK": {"var95": 0.0},
     "RISK_ALERT": {"message": "it is beyond its limit"},
-    "HALT": {"reason": "silence", "by": "operator"},
+    "HALT": {"reason": "silence"},
     "SIGNAL": {"order_type": "market", "confidence": 1.0, "reason": "it is to be halved"},
     "STRATEGY_MOVED": {"reason": "validated", "strategy": None, "hypothesis_id": ""},
     "DEPLOY_PROPOSAL": {"risk_profile": {}},

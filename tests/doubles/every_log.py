@@ -42,8 +42,8 @@ def _lines(log: Iterable[Envelope]) -> Lines:
     return [json.loads(env.line) for env in log]
 
 
-def _scene(name: str, *kinds: str, is_long: bool = False) -> Log:
-    return Log(kinds, lambda: iter([lived(SCENES / f"{name}.yaml")]), is_long=is_long)
+def _scene(name: str, *kinds: str, is_every: bool = False, is_long: bool = False) -> Log:
+    return Log(kinds, lambda: iter([lived(SCENES / f"{name}.yaml")]), is_every, is_long)
 
 
 def lived(scene: Path) -> Lines:
@@ -111,7 +111,8 @@ LOGS: Final = {
     ),
     "deployment": _scene(
         "4.1-elevated-risk-gets-the-guardians-limit",
-        *("DEPLOY_DECISION", "DEPLOY_NOTICE", "DEPLOY_PROPOSAL", "DEPLOY_REVIEW"),
+        *("DEPLOY_DECISION", "DEPLOY_NOTICE", "DEPLOY_PROPOSAL", "DEPLOY_REVIEW", "STRATEGY_MOVED"),
+        is_every=True,
     ),
     "risk": _scene(
         "4.2-increasing-risk-reduces-exposure",

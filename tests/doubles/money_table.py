@@ -344,13 +344,14 @@ class MoneyTable(Table):
 
     def alert(self, level: str = "WARNING", **over: Any) -> Envelope:
         """Post a RISK_ALERT of the session."""
+        threshold = {"CRITICAL": -0.05, "HALT": -0.08}.get(level, -0.03)
         needs = {"INFO": "none", "HALT": "halt_trading"}.get(level, "reduce_exposure")
         fields: dict[str, Any] = {
             "session_id": self.hall.case_id,
             "level": level,
             "metric": "daily_pnl",
-            "current_value": -0.031,
-            "threshold": -0.03,
+            "current_value": round(threshold - 0.001, 3),
+            "threshold": threshold,
             "message": "the day is down",
             "action_required": needs,
             "affected_strategies": ("strat_1",),

@@ -223,7 +223,11 @@ def test_r_b3_promotion_reviews_go_by_what_paper_trading_showed(
             f"prom_1/review/{seat}", desk.session.case_id, seat, ("PROMOTION_REVIEW",), "#b-ops", desk.now,
             desk.now + timedelta(minutes=10), timedelta(minutes=10),
         )  # fmt: skip
-        reply = desk.think(owed, brief=brief)
+        held = names[1:2] if seat == GUARDIAN else names[3:]
+        fixed = {
+            "max_drawdown_observed" if name == "max_drawdown" else name: shown.get(name, 0.0) for name in held
+        }
+        reply = desk.think(owed, brief={**brief, **fixed})
         assert reply is not None
         found.append(reply.body)
     assert [body.recommendation for body in found] == [guardians, traders]

@@ -214,7 +214,7 @@ def test_r_b3_the_operator_proposes_decides_and_moves_a_promotion(says: str) -> 
     )  # fmt: skip
     table.say(
         TRADER,
-        t.PromotionReview(form="trader", avg_slippage_bps=1.0, fill_rate=1.0, recommendation=says),  # type: ignore[arg-type]
+        t.PromotionReview(form="trader", avg_slippage_bps=0.0, fill_rate=1.0, recommendation=says),  # type: ignore[arg-type]
     )
     decided = answer(table, "PROMOTION_DECISION")
     if says == "extend_validation":
@@ -424,7 +424,7 @@ def test_an_alert_on_a_metric_without_limits_is_discussed_all_the_same() -> None
 def test_r_b13_the_operator_halts_while_the_guardian_is_silent() -> None:
     table = MoneyTable()
     table.tell(OPERATOR, t.PreMarketCheck(checks=()), table.hall.case_id)
-    body = owes(table, "HALT", {})
+    body = owes(table, "HALT", {"by": OPERATOR})
     assert body.by == "operator" and "Guardian is silent" in body.reason
     assert table.broke(table.tell(OPERATOR, body)) == ("", None) and table.book.halted
 

@@ -154,6 +154,7 @@ def test_a_report_before_the_debate_ended_is_refused():
         "confidence": None,
         "backtest_sharpe": None,
         "daily_summary": {"cycles_completed": 0, "strategies_approved": 0, "strategies_rejected": 0},
+        "next_cycle_trigger": None,
     }
     env = table.say(
         EVOLVER, bodies.report(brief, cycle_of(table)), channel="#a-report", case_id=cycle_of(table)

@@ -215,8 +215,8 @@ def warned(**over):
     fields = {
         "level": "WARNING",
         "metric": "daily_pnl",
-        "current_value": -0.031,
-        "threshold": -0.03,
+        "current_value": -0.051,
+        "threshold": -0.05 if over.get("level") == "CRITICAL" else -0.03,
         "message": "the day is down",
         "action_required": "none",
         **over,

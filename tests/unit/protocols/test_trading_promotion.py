@@ -21,7 +21,7 @@ def guardian(recommendation: str = "approve") -> t.PromotionReview:
     return t.PromotionReview(
         form="guardian",
         risk_trend="stable",
-        max_drawdown_observed=0.01,
+        max_drawdown_observed=0.0,
         correlation_with_existing=0.1,
         recommendation=recommendation,
     )
@@ -29,7 +29,7 @@ def guardian(recommendation: str = "approve") -> t.PromotionReview:
 
 def trader(recommendation: str = "approve") -> t.PromotionReview:
     return t.PromotionReview(
-        form="trader", avg_slippage_bps=1.0, fill_rate=1.0, recommendation=recommendation
+        form="trader", avg_slippage_bps=0.0, fill_rate=1.0, recommendation=recommendation
     )
 
 

@@ -14,7 +14,6 @@ from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import two
 from moot.bots.tools.strategies import ARCHETYPES
-from moot.protocols.research.calendar import schedule_of
 from moot.protocols.research.learning import principles_from
 from moot.protocols.research.messages import (
     DailyReport,
@@ -39,13 +38,7 @@ METRICS_READ: Final = timedelta(days=14)
 def micro(turn: Turn) -> Reply:
     """Report how a micro-cycle ended."""
     summary = DailySummary(**turn.view.brief["daily_summary"])
-    return turn.filled(MicroCycleReport, daily_summary=summary, next_cycle_trigger=next_slot(turn))
-
-
-def next_slot(turn: Turn) -> datetime | None:
-    """Return the next micro slot by the schedules in force; None without one."""
-    spec = turn.view.config.get("schedules", {}).get("micro")
-    return schedule_of(spec).first(turn.now, after=True) if spec else None
+    return turn.filled(MicroCycleReport, daily_summary=summary)
 
 
 def synthesise(turn: Turn) -> Reply:

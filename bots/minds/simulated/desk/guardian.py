@@ -370,7 +370,6 @@ def review_promotion(turn: Turn) -> Reply:
             turn,
             form="guardian",
             risk_trend=trend,
-            max_drawdown_observed=round(fallen, 6),
             correlation_with_existing=figures.get("correlation", 0.0),
             recommendation=recommendation,
         )

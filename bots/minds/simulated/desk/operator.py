@@ -184,7 +184,7 @@ def decide_risk(turn: Turn) -> Reply:
 def halt(turn: Turn) -> Reply:
     """Halt the desk, for the cause that the session names: silence, a limit, a person's word (R-B5, R-B13)."""
     reason = sentence(turn.voice.say(PHRASES.get(f"halts.{subject(turn)}", PHRASES["halts.silence"])))
-    return Reply(Halt(session_id=turn.case_id, reason=reason, by="operator"))
+    return Reply(filled_in(Halt, turn, session_id=turn.case_id, reason=reason))
 
 
 def resume(turn: Turn) -> Reply:

@@ -36,7 +36,6 @@ from moot.protocols.trading.messages import (
 )
 from moot.protocols.trading.promotion import MISSING, row_of
 from moot.protocols.trading.seats import OPERATOR
-from moot.protocols.trading.standing import PAPER_DAYS
 
 PHRASES: Final = Phrases("desk/operator")
 
@@ -282,8 +281,6 @@ def notify(turn: Turn) -> Reply:
     body = filled_in(
         DeployNotice,
         turn,
-        from_=brief.get("from_", "staging"),
-        validation_period_days=PAPER_DAYS if action == "STAGE" else None,
         reason=sentence(turn.voice.say(said, **facts)),
     )
     return Reply(body)

@@ -168,7 +168,8 @@ def check(turn: Turn) -> Reply:
     faults = tuple(
         StrategyFault(strategy_id=name, error=error) for name, error in sorted(asked.faults.items())
     )
-    said = filled_in(DeskCheck, turn, strategies=len(asked.specs), signals=len(asides), faults=faults)
+    signals = turn.view.brief["signals"] + len(asides)
+    said = filled_in(DeskCheck, turn, signals=signals, faults=faults)
     return Reply(said, asides)
 
 

@@ -116,8 +116,8 @@ def _eaten(turn: Turn, slippage_bps: float) -> float:
 def review_promotion(turn: Turn) -> Reply:
     """Review how a strategy's orders were executed on paper (spec 4.3, R-B3)."""
     voice, paper = turn.voice, turn.view.brief["proposal"]["paper_trading_metrics"]
-    trades, slippage = paper.get("trades", 0), float(paper.get("avg_slippage_bps", 0.0))
-    rate = min(max(float(paper.get("fill_rate", 0.0)), 0.0), 1.0)
+    trades, slippage = paper.get("trades", 0), float(turn.view.brief["avg_slippage_bps"])
+    rate = float(turn.view.brief["fill_rate"])
     issues = []
     if not trades:
         issues.append(voice.say(PHRASES["issues.untraded"]))
@@ -136,8 +136,6 @@ def review_promotion(turn: Turn) -> Reply:
             PromotionReview,
             turn,
             form="trader",
-            avg_slippage_bps=slippage,
-            fill_rate=rate,
             execution_issues=tuple(map(sentence, issues)),
             recommendation=recommendation,
         )
