@@ -101,3 +101,14 @@ def test_a_field_is_found_when_altered_or_named_with_a_reason(kind: str) -> None
     tried, unseen = altered(kind)
     assert set(fields(kind)) - tried == set(reasons().untried.get(kind, {}))
     assert unseen == set(reasons().unchecked.get(kind, {}))
+
+
+def test_a_log_of_older_rules_is_held_to_its_own_figures() -> None:
+    (lines,) = logs("day")
+    at = next(n for n, line in enumerate(lines) if line["body"]["type"] == "DESK_CHECK")
+    off = Alteration(at, ("body", "strategies"), 99).apply(lines)
+    assert [found.seq for found in judged(rehashed(off), max_findings=1).findings] == [at + 1]
+    older = rehashed(Alteration(0, ("body", "rules_version"), "2").apply(off))
+    assert judged(older).ok
+    assert any(left.why.startswith("said under rules 2") for left in judged(older).unproven)
+    assert not judged(older, strict=True).ok

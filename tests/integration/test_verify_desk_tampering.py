@@ -349,6 +349,21 @@ def test_a_dropped_alert_is_named_by_the_check_that_asks_for_it(
     assert any("/alert-1/guardian" in f.why for f in found), found
 
 
+@HIDE
+@pytest.mark.parametrize(
+    ("name", "value"), [("metric", "drawdown"), ("current_value", 0.061), ("threshold", 0.051)]
+)
+def test_an_alert_that_a_check_asks_for_says_what_the_check_said(
+    tmp_path: Path, hide: Callable[[Lines], Lines], name: str, value: Any
+) -> None:
+    path = tmp_path / "alert.yaml"
+    path.write_text(ALERTED)
+    lines = lived(path)
+    at = find(lines, "RISK_ALERT")
+    found = judged(hide(altered(lines, at, lambda body: body.update({name: value})))).findings
+    assert found[0].seq == at + 1, found
+
+
 @pytest.fixture(scope="module")
 def day() -> Lines:
     return lived(DAY)

@@ -340,12 +340,12 @@ def test_the_third_fault_in_a_row_makes_the_operator_revoke_the_strategy():
     table.produced()
     fault = t.StrategyFault(strategy_id="strat_1", error="division by zero")
     table.answer_all(at(9, 29))
-    for n in range(3):
+    for _ in range(3):
         assert table.steps("revoke") == []
         owed = table.owed(TRADER, "DESK_CHECK")
         table.answer_all(owed.opened_at - timedelta(seconds=1))
         table.until(owed.opened_at)
-        table.answer(owed, faults=(fault,), strategies=n)
+        table.answer(owed, faults=(fault,))
     owed = table.owed(OPERATOR, "STRATEGY_MOVED")
     assert (table.brief(owed)["from_"], table.brief(owed)["to"]) == ("production", "candidates")
     assert table.broke(table.answer(owed, to="withdrawn")) == "R-D20"
@@ -382,11 +382,11 @@ def test_r_d20_what_was_withdrawn_meanwhile_is_revoked_no_more():
     table.produced()
     fault = t.StrategyFault(strategy_id="strat_1", error="division by zero")
     table.answer_all(at(9, 29))
-    for n in range(3):
+    for _ in range(3):
         owed = table.owed(TRADER, "DESK_CHECK")
         table.answer_all(owed.opened_at - timedelta(seconds=1))
         table.until(owed.opened_at)
-        table.answer(owed, faults=(fault,), strategies=n)
+        table.answer(owed, faults=(fault,))
     assert len(table.steps("revoke")) == 1
     table.tell(OPERATOR, bodies.moved("strat_1", from_="production", to="withdrawn"))
     assert table.life.stage_of("strat_1") == "withdrawn"
