@@ -76,6 +76,8 @@ FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
     ("arbiter", "mock_384_per_s", "bench_arbiter", "arbiter_mock_384_per_s", 5_000),
     ("arbiter", "leaders_10000x384_s", "bench_arbiter", "arbiter_leaders_10000x384_s", 0.15),
     ("arbiter", "mock_100000_mib", "bench_arbiter", "arbiter_mock_100000_mib", 1024),
+    ("why", "why_100000_s", "bench_why", "why_100000_s", 1.0),
+    ("why", "log_100000_s", "bench_why", "log_100000_s", 1.0),
     ("growth", "open_debates_10000_mib", "bench_growth", "open_debates_10000_mib", 1024),
     ("growth", "open_debates_10000_vs_1000_ratio", "bench_growth", "open_debates_10000_vs_1000_ratio", None),
     ("growth", "society_100000_growth_mib", "bench_growth", "society_100000_growth_mib", 50),

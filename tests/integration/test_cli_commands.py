@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -47,6 +48,33 @@ def test_a_simulated_run_verifies_and_an_altered_one_does_not(run: Path, tmp_pat
     result = moot("verify", cut)
     assert result.exit_code == 1
     assert "seq 61" in result.stdout
+
+
+ID = re.compile(r"(?<![\w/.#:-])[a-z]+_\d{3,}[\w-]*(?:/[\w.-]+)*")
+"""How ids look in what commands print."""
+
+
+def ids_in(value: Any, name: str = "") -> Iterator[str]:
+    """Yield the ids in data that a command prints."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from ids_in(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from ids_in(item, name)
+    elif isinstance(value, str) and value and (name == "id" or name.endswith("_id")):
+        yield value
+
+
+def test_every_id_that_a_command_prints_can_be_asked_about(run: Path) -> None:
+    words = ("status", "obligations", "escalations", "calls", "positions", "strategies")
+    printed = "\n".join(done(word, run) for word in (*words, "log"))
+    found = {*ID.findall(printed), *ids_in([data(word, run) for word in words]), *ids_in(messages(run))}
+    of_each_kind = {re.sub(r"\d+", "9", one): one for one in sorted(found)}
+
+    assert {"hyp_9_9", "strat_9_9", "cau_9", "cycle_9_9", "dep_9_9"} <= of_each_kind.keys()
+    for one in of_each_kind.values():
+        assert data("why", run, one)["id"] == one
 
 
 def test_every_case_of_a_run_can_be_told(run: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 LOOK_S: Final = 0.2
 """A follower looks for news this often."""
 
+LATELY: Final = 200
+"""A terminal shows so many of the last messages, unless told otherwise."""
+
 WIDE: Final = 110
 """From so many columns on, what does not fit goes on under itself."""
 
@@ -34,6 +40,7 @@ WIDE: Final = 110
     "moot log ./moot-data --follow",
     "moot log ./moot-data --channel a-verdict --type VERDICT",
     "moot log ./moot-data --case hyp_20260223_1030",
+    "moot log ./moot-data --last 50",
     "moot log ./moot-data --from 400 --json | jq .body",
 )
 def log(
@@ -46,8 +53,18 @@ def log(
         str | None, typer.Option("--type", metavar="T", help="Only messages of this type.")
     ] = None,
     first: Annotated[
-        int, typer.Option("--from", metavar="SEQ", min=1, max=MOST_WHOLE, help="From this message on.")
-    ] = 1,
+        int | None, typer.Option("--from", metavar="SEQ", min=1, max=MOST_WHOLE, help="From this message on.")
+    ] = None,
+    last: Annotated[
+        int | None,
+        typer.Option(
+            "--last",
+            metavar="N",
+            min=1,
+            max=MOST_WHOLE,
+            help=f"Only the last N; by default {LATELY} on a terminal.",
+        ),
+    ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as messages come.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -57,15 +74,28 @@ def log(
     the message itself, exactly as the log's hash chain holds it.
     """
     source = Log(named)
+    is_all = channel is None and case is None and kind is None
+    is_short = is_all and first is None and last is None and not as_json and sys.stdout.isatty()
     if follow and source.directory is None:
         raise Unusable(f"{source.path} is a finished file: nothing will follow")
+    if follow and last is not None and not is_all:
+        raise Unusable("--last does not go with --follow and a filter: leave one of them out")
     having = [*_having(channel, case, kind)]
     if kind is not None:
         _check_type(source, kind.upper())
+    first = first or 1
+    if is_short or (is_all and last is not None):
+        earlier = source.head - (last or LATELY)
+        if is_short and earlier > 0:
+            say(f"{earlier:,} earlier messages: moot log {named} --from 1 shows them")
+        first, last = max(first, earlier + 1), None
     shown = 0
     reader = Reader(book=None if as_json else source.namebook())
-    for lines in _batches(source, first, having, follow):
-        wanted = [line for line in lines if reader.wants(line, channel, case, kind)]
+    batches = (
+        [line for line in lines if reader.wants(line, channel, case, kind)]
+        for lines in _batches(source, first, having, follow)
+    )
+    for wanted in batches if last is None else [[*deque(chain.from_iterable(batches), maxlen=last)]]:
         shown += len(wanted)
         if as_json:
             write_lines(wanted, flush=follow)

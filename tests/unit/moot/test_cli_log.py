@@ -49,6 +49,15 @@ def test_a_message_is_one_line_with_number_date_channel_and_seat(place: Path) ->
     )
 
 
+def test_the_last_ones_of_all_or_of_those_that_pass_the_filters(table: Table, place: Path) -> None:
+    assert seqs(done("log", place, "--json", "--last", 2)) == [10, 11]
+    rated = [env.seq for env in table.log if env.body.type == "RISK_ASSESSMENT"]
+    assert seqs(done("log", place, "--json", "--type", "risk_assessment", "--last", 1)) == rated[-1:]
+    assert "--last does not go with --follow" in complaint(
+        2, "log", place, "--follow", "--last", 2, "--case", HYP
+    )
+
+
 def test_people_are_named_as_the_log_calls_them(tmp_path: Path) -> None:
     table = Table()
     named = PersonNamed(platform="test", user_id="234567890123456789", display_name="Ann Lee")
