@@ -186,11 +186,12 @@ class OrdersKeepTheLimits(Desk, source="R-B7, R-F17", hears_facts=True):
         return worth[position], sum(worth.values())
 
 
-class OrdersFitSignals(Memory, source="K11, R-F4"):
-    """An order is of its signal's symbol and side, and about no more than it says."""
+class OrdersFitSignals(Memory, source="K11, R-F4", hears_facts=True):
+    """An order is of its signal's symbol and side and about no more, or takes back what was filled of it."""
 
     def __init__(self) -> None:
         self.signals: Recent[str, Message] = Recent()
+        self.filled: Recent[str, int] = Recent()
 
     @hears("SIGNAL")
     def signalled(self, message: Message) -> Findings:
@@ -198,13 +199,22 @@ class OrdersFitSignals(Memory, source="K11, R-F4"):
         self.signals[message["case_id"]] = message["body"]
         return ()
 
+    @hears("EXECUTION")
+    def executed(self, message: Message) -> Findings:
+        """Note what was filled, also where it should not have been."""
+        case = message["case_id"] or ""
+        self.filled[case] = self.filled.get(case, 0) + message["body"]["qty_filled"]
+        return ()
+
     @hears("ORDER")
     def ordered(self, message: Message) -> Findings:
         """Hold an order against its signal."""
-        body, signal = message["body"], self.signals.get(message["case_id"])
+        body, case = message["body"], message["case_id"]
+        signal = self.signals.get(case)
         if signal is None:
             return ("is of no signal",)
-        if (body["symbol"], body["side"]) != (signal["symbol"], signal["action"]):
+        is_back = body["side"] != signal["action"] and body["quantity"] <= self.filled.get(case, 0)
+        if body["symbol"] != signal["symbol"] or (body["side"] != signal["action"] and not is_back):
             return (
                 f"{body['side']} {body['symbol']}, its signal says {signal['action']} {signal['symbol']}",
             )
