@@ -24,6 +24,7 @@ from moot.host import Host
 from moot.memory.bodies import Bodies, InMemoryBodies
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile
 from moot.model_start import ModelSeats, check_prices, client_of, find_out
+from moot.ports import Rehearsed
 from moot.protocols.calls.exhaustion import Exhaustion
 from moot.protocols.calls.ledger import is_wanted
 from moot.protocols.kernel.minds import SIMULATED
@@ -145,6 +146,7 @@ async def model_service(
     directory: Path | None,
     synced: Synced | None,
     life: Life | None = None,
+    rehearsed: Rehearsed | None = None,
 ) -> AsyncIterator[ModelService | None]:
     """Find out how the models are called, and have everything closed in the end; None when no model fills a seat.
 
@@ -154,6 +156,7 @@ async def model_service(
         directory: Where bodies are kept; None: in memory.
         synced: Gives what is done when the log is durable up to a seq; None: whatever is published.
         life: A recorded one, whose answers count instead of the models'; None: none.
+        rehearsed: What stands in for the models; None: nothing.
 
     Raises:
         BadInput: The recording has no bodies.
@@ -165,7 +168,7 @@ async def model_service(
         yield None
         return
     check_prices(seats.models, seats.budget, clock.now())
-    is_live = life is None or life.goes_on
+    is_live = rehearsed is None and (life is None or life.goes_on)
     clients = {name: client_of(name, given) for name, given in seats.models.items()} if is_live else {}
     bodies = InMemoryBodies() if directory is None else BodiesFile(directory / CALLS_NAME)
     with bodies:
@@ -173,7 +176,10 @@ async def model_service(
             io = await exits.enter_async_context(IoThread(clock, name="models"))
             for client in clients.values():
                 exits.push_async_callback(closed, client, clock, io)
-            models = life.models if life is not None else await find_out(seats, clients, clock, io)
+            if rehearsed is not None:
+                models = rehearsed[0]
+            else:
+                models = life.models if life is not None else await find_out(seats, clients, clock, io)
             transport: Transport = LiveModels(
                 {name: (client, models[name].rung) for name, client in clients.items()},
                 spawn=io.spawn,
@@ -181,7 +187,9 @@ async def model_service(
                 synced=synced or at_once,
                 waits_for_room=clock.kind != "virtual",
             )
-            if life is not None:
+            if rehearsed is not None:
+                transport = rehearsed[1](bodies)
+            elif life is not None:
                 recorded = exits.enter_context(life.recording.bodies())
                 live = transport if life.goes_on else None
                 transport = RecordedModels(life.recording.answers(), recorded, bodies, models, live)

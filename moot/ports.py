@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
+from moot.bots.models.in_use import ModelInUse
+from moot.bots.models.transport import Transport
 from moot.channels.bus import Bus
 from moot.clock import Clock
+from moot.memory.bodies import Bodies
+from moot.model_start import ModelSeats
 from moot.protocols.kernel.seats import Seat
+
+Rehearsed = tuple[Mapping[str, ModelInUse], Callable[[Bodies], Transport]]
+"""Models as if they had been found out, and what makes the transport that answers for them."""
 
 
 class Ports:
@@ -23,3 +32,7 @@ class Ports:
     def market(self, market: Market) -> Market:
         """Return the market that the desk looks at and trades on."""
         return market
+
+    def models(self, seats: ModelSeats) -> Rehearsed | None:
+        """Return what stands in for models, so that none is looked for; None: they are called."""
+        return None

@@ -116,7 +116,14 @@ class Society:
             universe, data = prices(plan)
             market, intraday = market_of(plan, universe)
             calls = await exits.enter_async_context(
-                model_service(plan.model_seats, clock, plan.directory, synced, plan.recording)
+                model_service(
+                    plan.model_seats,
+                    clock,
+                    plan.directory,
+                    synced,
+                    plan.recording,
+                    plan.ports.models(plan.model_seats),
+                )
             )
             self = cls(plan, clock, bus, host, calls, exits.pop_all())
         host.on_fault = self._fail

@@ -10,6 +10,7 @@ judges. The same seed gives the same plan and, in memory, the same bytes.
 * `minds`: bots that are silent, slow or wrong; `rogue`: what bots post that nobody asked for; `market`: symbols that
   are halted or have no price; `acked`: the bus, which refuses while the disk does, and remembers what it acknowledged.
   They stand at the society's own ports (`moot.ports`), and ask `striking` which spells strike now.
+* `models`: a model that a script answers for, with its own faults.
 * `files`: what is lost or torn while a society is down.
 * `wall`: a wall clock that passes when nobody is busy, jumps, and is set.
 * `laws`: what every log keeps, whatever breaks.

@@ -37,6 +37,7 @@ def _act(weight: float = 1.0, most: float = 12.0) -> Fault:
 
 
 ONCE: Final = (0.0, 0.0)
+LONG: Final = (HOUR, 72 * HOUR)
 SECONDS: Final = (1.0, 20_000.0)
 PACED: Final = ("accelerated",)
 FILES: Final = ("sqlite",)
@@ -55,6 +56,22 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "stray": _act(2.0),
         "flood": _act(0.5, 3.0),
         "ring": _act(0.5, 3.0),
+    },
+    "models": {
+        "invalid_json": Fault(lasts_s=LONG),
+        "truncated": Fault(lasts_s=LONG),
+        "misfit": Fault(lasts_s=LONG),
+        "refused": Fault(lasts_s=LONG),
+        "empty": Fault(lasts_s=LONG),
+        "no_reply": Fault(lasts_s=LONG),
+        "rate": Fault(lasts_s=LONG),
+        "server": Fault(lasts_s=LONG),
+        "hangs": Fault(lasts_s=LONG),
+        "drip": Fault(lasts_s=LONG),
+        "other_model": Fault(lasts_s=LONG),
+        "no_usage": Fault(lasts_s=LONG),
+        "wrong_usage": Fault(lasts_s=LONG),
+        "tool_loop": Fault(lasts_s=LONG),
     },
     "people": {
         "take": _act(2.0),

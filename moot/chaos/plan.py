@@ -129,6 +129,8 @@ class WorldPlan(_Plain):
         systems: Which systems live.
         cycle_h: Hours from one debate to the next.
         admin: Whether a simulated admin answers escalations; in virtual time only.
+        models: Seats that models fill.
+        budget_usd: What those may spend in a day, in US dollars; 0: no limit.
         deeds: What people do by right.
         spells: What goes wrong.
     """
@@ -144,6 +146,8 @@ class WorldPlan(_Plain):
     systems: tuple[Literal["A", "B"], ...] = ("A", "B")
     cycle_h: int = 2
     admin: bool = False
+    models: tuple[str, ...] = ()
+    budget_usd: float = 0.0
     deeds: tuple[Deed, ...] = ()
     spells: tuple[Spell, ...] = ()
 
@@ -173,6 +177,9 @@ def draw(
     calm_s = wall_s - CALM_S / speed if days >= CALM_FROM else wall_s
     start = FIRST_DAY + timedelta(days=dice.whole(0, DAYS - 1), seconds=dice.whole(0, 86_399))
     bus: Literal["memory", "sqlite"] = "sqlite" if dice.chance(ON_FILES) else "memory"
+    spells = tuple(_spells(dice, clock, bus, speed, calm_s, days, classes, rate))
+    talking = dice.of("models")
+    has_models = any(spell.kind == "models" for spell in spells)
     return WorldPlan(
         seed=seed,
         start=start,
@@ -186,7 +193,9 @@ def draw(
         cycle_h=dice.weighed(CYCLES),
         admin=clock == "virtual" and dice.chance(0.5),
         deeds=tuple(_deeds(dice.of("deeds"), calm_s, dice.whole(0, MOST_LIFE))),
-        spells=tuple(_spells(dice, clock, bus, speed, calm_s, days, classes, rate)),
+        models=_some_seats(talking, 8) if has_models else (),
+        budget_usd=talking.pick((0.0, 0.0, 0.002, 0.02)) if has_models else 0.0,
+        spells=spells,
     )
 
 
@@ -244,7 +253,9 @@ def _spell(
 
 def _seats(dice: Dice) -> tuple[str, ...]:
     """Draw whom a spell strikes: everybody, or a few."""
-    if dice.chance(0.4):
-        return ()
+    return () if dice.chance(0.4) else _some_seats(dice)
+
+
+def _some_seats(dice: Dice, most: int = 4) -> tuple[str, ...]:
     bots = sorted(rulebook().bots)
-    return tuple(sorted({dice.pick(bots) for _ in range(dice.whole(1, 4))}))
+    return tuple(sorted({dice.pick(bots) for _ in range(dice.whole(1, most))}))

@@ -28,18 +28,21 @@ from moot.chaos.laws import LAWS, Broken, Watch
 from moot.chaos.life import Life
 from moot.chaos.market import StruckMarket
 from moot.chaos.minds import StruckMind
+from moot.chaos.models import ScriptedModels, in_use
 from moot.chaos.plan import Spell, WorldPlan
 from moot.chaos.striking import Striking
 from moot.chaos.wall import AcceleratedWorld, RealWorld, Wall
 from moot.clock import Clock, VirtualClock
 from moot.config.settings import Settings, load_settings
 from moot.logs import open_log
+from moot.model_start import ModelSeats
 from moot.plan import Past, Plan
-from moot.ports import Ports
+from moot.ports import Ports, Rehearsed
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import rulebook
 from moot.society import Society
 from moot.stored import last_sent_at
 
@@ -67,6 +70,8 @@ class Happening(NamedTuple):
 
 
 CALM: Final = "calm"
+MODEL: Final = "tiny"
+"""How the one model of a world is called, where it has one."""
 
 
 @dataclass(slots=True)
@@ -145,6 +150,10 @@ class _Struck(Ports):
 
     def market(self, market: Market) -> Market:
         return StruckMarket(market, self._plan)
+
+    def models(self, seats: ModelSeats) -> Rehearsed | None:
+        models = in_use(seats)
+        return models, lambda bodies: ScriptedModels(models, bodies, self._striking)
 
 
 class World:
@@ -247,7 +256,19 @@ class World:
             schedules=schedules,
             desk={"enabled": "B" in plan.systems},
             log={"durability": "process"},
+            **self._models(),
         )
+
+    def _models(self) -> dict[str, Any]:
+        plan = self.plan
+        if not plan.models:
+            return {}
+        settings = {"url": "http://127.0.0.1:9/v1", "model": "tiny-1", "price": {"input": 1.0, "output": 2.0}}
+        budget = {"day": {"usd": plan.budget_usd}, "on_exhausted": "simulated"} if plan.budget_usd else {}
+        minds = {
+            str(seat): {"model": MODEL} if seat in plan.models else "simulated" for seat in rulebook().bots
+        }
+        return {"models": {MODEL: settings}, "minds": minds, "budget": budget}
 
     def _plan(self) -> Plan:
         plan = self.plan

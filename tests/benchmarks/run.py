@@ -52,6 +52,7 @@ FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
     ("gateway", "drain_ratio", "bench_gateway", "gateway_drain_ratio", 0.95),
     ("gateway", "drain_gateway_mib", "bench_gateway", "gateway_drain_mib", 128),
     ("gateway", "mirrored_throughput_ratio", "bench_gateway", "gateway_mirrored_throughput_ratio", 0.9),
+    ("simulate", "chaos_weeks_per_hour", "bench_chaos", "chaos_weeks_per_hour", None),
     ("simulate", "simulate_7_days_s", "bench_simulate", "simulate_7_days_s", 20),
     ("simulate", "simulate_28_days_s", "bench_simulate", "simulate_28_days_s", 60),
     ("simulate", "simulate_84_days_s", "bench_simulate", "simulate_84_days_s", 180),

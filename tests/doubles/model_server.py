@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from typing import Any, Literal, Self
 
 from aiohttp import web
 
+from moot.chaos.models import fitting, reply
 from tests.doubles.slack_life import Life
 
 EMBEDDINGS = "/v1/embeddings"
@@ -59,24 +59,8 @@ def completion(
     **message: Any,
 ) -> Turn:
     """Make a reply of a model: its text, or calls of tools as (name, arguments)."""
-    said: dict[str, Any] = {"role": "assistant", "content": content, **message}
-    if tools is not None:
-        said["tool_calls"] = [
-            {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": arguments}}
-            for n, (name, arguments) in enumerate(tools, 1)
-        ]
-    reply: dict[str, Any] = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 0,
-        "model": model,
-        "choices": [{"index": 0, "message": said, "finish_reason": finish}],
-    }
-    if usage == "counted":
-        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-    if usage is not None:
-        reply["usage"] = usage
-    return Turn(body=json.dumps(reply).encode())
+    body = reply(content, finish=finish, tools=tools, usage=usage, model=model, **message)
+    return Turn(body=body)
 
 
 def embedding(*vectors: object, model: str = "embed-1", usage: object = "counted") -> Turn:
@@ -348,42 +332,6 @@ def schema_shown(prompt: str) -> Any:
     """Return the schema that a prompt asks for; None if there is none."""
     _, told, schema = prompt.partition("JSON Schema, with nothing before or after it:\n")
     return json.JSONDecoder().raw_decode(schema)[0] if told else None
-
-
-def fitting(schema: Mapping[str, Any], prefers: Mapping[str, Any] | None = None, path: str = "") -> Any:
-    """Return the simplest value that fits a schema, and what its descriptions ask for.
-
-    Args:
-        schema: A schema as `forms` makes it.
-        prefers: Values by the name of a field or by its path.
-        path: Where the value stands.
-    """
-    chosen = prefers or {}
-    name = path.rpartition(".")[2]
-    for key in (path, name):
-        if key in chosen and ("enum" not in schema or chosen[key] in schema["enum"]):
-            return chosen[key]
-    if "enum" in schema:
-        return schema["enum"][0]
-    if "anyOf" in schema:
-        return fitting(schema["anyOf"][0], prefers, path)
-    kind, about = schema["type"], str(schema.get("description", ""))
-    if kind == "object":
-        inner = schema["properties"].items()
-        return {name: fitting(one, prefers, f"{path}.{name}" if path else name) for name, one in inner}
-    if kind == "array":
-        told = re.search(r"at least (\d+) items", about)
-        return [fitting(schema["items"], prefers, path)] * (int(told[1]) if told else 1)
-    if kind == "string":
-        return next((text for word, text in _WRITTEN.items() if word in about), "because")
-    return {"number": 0.5, "integer": 1, "boolean": True, "null": None}[kind]
-
-
-_WRITTEN: Mapping[str, str] = {
-    "written as date-time": "2026-02-23T12:00:00Z",
-    "matches ^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "2026-02-23",
-    "matches ^[0-9]{4}-W[0-9]{2}$": "2026-W09",
-}
 
 
 def _lower(request: web.Request) -> dict[str, str]:

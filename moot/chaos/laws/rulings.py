@@ -36,6 +36,10 @@ class AnsweredOnce(Memory, source="K1, K5"):
         return () if before is None else (f"{owed} was ended by {before} already",)
 
 
+GRACE: Final = 0.9
+"""Minutes from a reminder to the ruling at least: the shortest grace is one, and a reminder may be seconds late."""
+
+
 class SilenceIsToldFirst(Memory, source="1.4, R-D1"):
     """Nobody is ruled silent whom no TIMEOUT_PING reminded, nor before the grace after it is over."""
 
@@ -61,7 +65,7 @@ class SilenceIsToldFirst(Memory, source="1.4, R-D1"):
         at = self.pinged.pop(owed, None)
         if at is None:
             return (f"{owed} is ruled a timeout, and nobody was reminded",)
-        if minutes(at, message["sent_at"]) < 1:
+        if minutes(at, message["sent_at"]) < GRACE:
             return (f"{owed} is ruled a timeout, its reminder was sent at {at}",)
         return ()
 
