@@ -41,7 +41,7 @@ from moot.ports import Ports, Rehearsed
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import OfficerFault
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.rulebook import rulebook
 from moot.society import Society
 from moot.stored import last_sent_at
@@ -146,7 +146,8 @@ class _Struck(Ports):
         return AckedBus(bus, self._acked, self._striking)
 
     def mind(self, seat: Seat, mind: Mind, clock: Clock) -> Mind:
-        return StruckMind(seat, mind, self._striking)
+        # The simulated admin is a person; what goes wrong with people is theirs.
+        return mind if seat == ADMIN else StruckMind(seat, mind, self._striking)
 
     def market(self, market: Market) -> Market:
         return StruckMarket(market, self._plan)
