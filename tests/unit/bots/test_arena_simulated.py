@@ -10,8 +10,9 @@ from functools import cache
 import pytest
 
 from moot.bots.minds.simulated.arena.criteria import CRITERIA
-from moot.bots.minds.simulated.arena.writer import SimulatedWriter
+from moot.bots.minds.simulated.arena.writer import SimulatedWriter, _section
 from moot.bots.seats.weighing import MOST_CLAIMS, claims_of
+from moot.bots.tools.seeding import generator
 from moot.cases.arena.offline import RunOptions, run_offline
 from moot.cases.arena.script import ArenaScript, NotebookScript
 from moot.protocols.arena.conformance.checker import check
@@ -178,3 +179,15 @@ def test_any_prompt_can_be_worked_on(prompt):
     one = run_offline(RunOptions(task={**TASK, "initial_prompt": prompt}, config={"notebook_enabled": False}))
     assert one["terminal_state"] in ("TERMINATED_APPROVED", "TERMINATED_MAX_ROUNDS")
     assert check(one).is_conformant
+
+
+def test_a_section_takes_goal_measure_and_risk_from_the_prompt() -> None:
+    prompt = (
+        "Refine the notes of arch_001: Screen hypotheses before they are proposed\n"
+        "Objection of round 1: A screen decides without being argued with.\n"
+        "Answer: the week had 16 cases of repeated failure."
+    )
+    said = {one.name: _section(one, prompt, generator("arena", 1)) for one in CRITERIA}
+    assert "Screen hypotheses before they are proposed" in said["Goal"] and "the task" not in said["Goal"]
+    assert "16 cases of repeated failure" in said["Measure"]
+    assert "A screen decides without being argued with" in said["Risks"]
