@@ -56,16 +56,23 @@ class Index:
         self.strategies: dict[str, list[int]] = {}
         self.naming: list[int] = []
         telling: list[int] = []
+        cases, strategies = self.cases, self.strategies
         with log() as source:
+            # Written out, for it runs for every line of the log.
             for number, text in source.texts():
-                if case_id := _field(text, CASE):
-                    self.cases.setdefault(case_id, []).append(number)
-                if strategy_id := _field(text, STRATEGY):
-                    self.strategies.setdefault(strategy_id, []).append(number)
+                at = text.find(CASE)
+                if at >= 0:
+                    at += len(CASE)
+                    cases.setdefault(text[at : text.find('"', at)], []).append(number)
+                at = text.find(TYPE) + len(TYPE)
+                if text[at : text.find('"', at)] in _TELLING:
+                    telling.append(number)
+                at = text.find(STRATEGY, at)
+                if at >= 0:
+                    at += len(STRATEGY)
+                    strategies.setdefault(text[at : text.find('"', at)], []).append(number)
                 if wanted in text:
                     self.naming.append(number)
-                if _field(text, TYPE) in _TELLING:
-                    telling.append(number)
         book = NameBook()
         for env in self.messages(telling):
             book.note(env)
@@ -83,12 +90,3 @@ class Index:
     def ids(self) -> tuple[str, ...]:
         """Return the ids of all cases and strategies."""
         return (*self.cases, *self.strategies)
-
-
-def _field(text: str, begin: str) -> str:
-    """Return the value of the first field that begins so, "" for none: of a canonical line, that of the envelope."""
-    at = text.find(begin)
-    if at < 0:
-        return ""
-    at += len(begin)
-    return text[at : text.find('"', at)]
