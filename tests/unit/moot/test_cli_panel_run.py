@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -277,3 +279,14 @@ def test_an_ordinary_panel_has_no_such_tag(folder: Folder) -> None:
     folder.answer_all()
     folder.paper.write_text("# W\n\nWidgets hold in nine of ten trials.\n", encoding="utf-8")
     assert "INJECTION" not in folder.run().stdout
+
+
+def test_the_commands_of_the_guide_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).resolve().parents[3]
+    page = (root / "docs" / "how-to" / "judge-a-panel.md").read_text(encoding="utf-8")
+    (tmp_path / "docs").symlink_to(root / "docs")
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^moot (panel run .*)$", page, re.M)
+    first, again = [done(*shlex.split(command)) for command in commands]
+    decision = re.compile(r"^editorial_decision=\w+$", re.M)
+    assert decision.findall(first) == decision.findall(again) != []
