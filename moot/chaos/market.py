@@ -9,6 +9,7 @@ from typing import Final
 from moot.bots.desk.market import Market
 from moot.chaos.dice import Dice
 from moot.chaos.plan import Spell, WorldPlan
+from moot.chaos.striking import Striking
 
 LEAST: Final = 0.01
 DECIMALS: Final = 4
@@ -17,12 +18,14 @@ DECIMALS: Final = 4
 class StruckMarket(Market):
     """A market as its spells let it be: what it tells of an instant is the same whenever it is asked (K11)."""
 
-    def __init__(self, market: Market, plan: WorldPlan) -> None:
+    def __init__(self, market: Market, plan: WorldPlan, striking: Striking) -> None:
         """Take over a market."""
         super().__init__(market.universe, market.seed, market.intraday)
         self._start = plan.start
         self._speed = plan.speed
         self._dice = Dice("market", plan.seed)
+        self._striking = striking
+        self._struck: set[tuple[int, str]] = set()
         self._spells = [spell for spell in plan.spells if spell.kind == "market"]
 
     def is_open(self, symbol: str, instant: datetime) -> bool:
@@ -52,4 +55,7 @@ class StruckMarket(Market):
         for spell in self._spells:
             is_on = spell.name == name and spell.at_s <= at_s < spell.ends_s
             if is_on and self._dice.of(spell.n, symbol).chance(spell.rate):
+                if (spell.n, symbol) not in self._struck:
+                    self._struck.add((spell.n, symbol))
+                    self._striking.happened[spell.fault] += 1
                 yield spell

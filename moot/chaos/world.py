@@ -150,7 +150,7 @@ class _Struck(Ports):
         return mind if seat == ADMIN else StruckMind(seat, mind, self._striking)
 
     def market(self, market: Market) -> Market:
-        return StruckMarket(market, self._plan)
+        return StruckMarket(market, self._plan, self._striking)
 
     def models(self, seats: ModelSeats) -> Rehearsed | None:
         models = in_use(seats)

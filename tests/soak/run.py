@@ -30,8 +30,7 @@ def row(result: ChaosResult) -> dict[str, Any]:
         "seeds": [first, first + weeks - 1],
         "rate": said["rate"],
         **figures,
-        "rows_taken": sum(map(bool, rows.values())),
-        "rows": len(rows),
+        "rows": rows,
         "findings": findings,
     }
 
@@ -43,15 +42,18 @@ def table(rows: list[dict[str, Any]]) -> str:
         "",
         "Written by `tests/soak/run.py`; do not edit. `moot chaos --seed N` lives one of them again.",
         "",
-        "| seeds | weeks | messages | lives | faults | minutes | weeks with findings |",
-        "|---|---|---|---|---|---|---|",
+        "| seeds | weeks | messages | lives | faults | rows of the machines' tables | minutes | weeks with findings |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for one in rows:
         first, last = one["seeds"]
         struck = ", ".join(f"{n:,} {name}" for name, n in one["faults"].items())
         figures = (f"{last - first + 1:,}", f"{one['messages']:,}", f"{one['lives']:,}", struck)
+        taken = f"{sum(map(bool, one['rows'].values()))} of {len(one['rows'])}"
         minutes = f"{one['wall_s'] / 60:.0f}"
-        lines.append(f"| {first} to {last} | {' | '.join(figures)} | {minutes} | {len(one['findings'])} |")
+        lines.append(
+            f"| {first} to {last} | {' | '.join(figures)} | {taken} | {minutes} | {len(one['findings'])} |"
+        )
     lines.append("")
     lines += [f"- seed {seed}: {found[0]}" for one in rows for seed, found in one["findings"].items()]
     return "\n".join(lines).rstrip() + "\n"

@@ -13,6 +13,7 @@ from moot.bots.tools.prices import load_universe
 from moot.chaos.faults import CLASSES
 from moot.chaos.market import StruckMarket
 from moot.chaos.plan import Deed, Spell, WorldPlan, draw
+from moot.chaos.striking import Striking
 from moot.chaos.world import live
 from moot.host import Host
 
