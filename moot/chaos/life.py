@@ -17,6 +17,7 @@ from moot.clock import PacedClock
 from moot.door import Door
 from moot.patience import Patience
 from moot.protocols.kernel.docket import Docket
+from moot.protocols.rulebook import rulebook
 from moot.society import Society
 from moot.up import control_clock
 
@@ -131,7 +132,11 @@ class Life:
 
     async def _rogue(self, one: Happening, name: str) -> None:
         assert one.spell is not None
-        turn = rogue.Turn(self._society.host, one.spell, self._dice.of("rogue", one.n), f"rogue/{one.n}")
+        # What stands in the log of a model's seat had a call (K26), which a rogue bot cannot make up.
+        bots = tuple(sorted(rulebook().bots.difference(self._world.plan.models)))
+        turn = rogue.Turn(
+            self._society.host, one.spell, self._dice.of("rogue", one.n), f"rogue/{one.n}", bots
+        )
         with suppress(BusClosed, StorageError):
             is_said = await rogue.ACTS[name](turn)
             self._world.outcome.happened[f"bots.{name}{'' if is_said else ' refused'}"] += 1

@@ -30,11 +30,12 @@ class StruckMind(Mind):
         within: The mind itself.
     """
 
-    def __init__(self, seat: Seat, within: Mind, striking: Striking) -> None:
+    def __init__(self, seat: Seat, within: Mind, striking: Striking, *, is_model: bool = False) -> None:
         """Stand before a mind."""
         self.within = within
         self._seat = seat
         self._striking = striking
+        self._is_model = is_model
 
     def begins_at_once(self, view: View) -> bool:
         return self.within.begins_at_once(view)
@@ -60,6 +61,9 @@ class StruckMind(Mind):
         reply = await self.within.answer(view)
         if reply is None:
             return None
+        if self._is_model:
+            # What it says was said in a call (K26); what goes wrong there is `models`'.
+            return reply
         if (spell := self._struck("any", view)) is not None:
             return Reply(any_message(self._striking.dice(spell, view.obligation.id, view.attempt), view))
         if self._struck("twice", view) is not None:

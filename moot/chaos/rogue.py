@@ -36,17 +36,19 @@ class Turn(NamedTuple):
         spell: The spell that it is under.
         dice: Draws what is left open.
         key: Tells its drafts from all others.
+        bots: The seats that it may post as.
     """
 
     host: Host
     spell: Spell
     dice: Dice
     key: str
+    bots: tuple[str, ...]
 
     @property
     def seat(self) -> Seat:
         """Draw who posts."""
-        return Seat(self.dice.pick(self.spell.seats or sorted(rulebook().bots)))
+        return Seat(self.dice.pick([one for one in self.spell.seats if one in self.bots] or self.bots))
 
     def tenure(self, seat: Seat) -> int:
         """Return the tenure that a bot knows: not that of the person who holds its seat now."""
@@ -59,7 +61,7 @@ class Turn(NamedTuple):
         found = [
             env
             async for env in self.host.bus.read(max(1, head - RECENT), head)
-            if not is_bot or env.author in rulebook().bots
+            if not is_bot or env.author in self.bots
         ]
         return self.dice.pick(found) if found else None
 
@@ -144,7 +146,7 @@ async def _flood(turn: Turn) -> bool:
 async def _ring(turn: Turn) -> bool:
     """Let two bots answer each other without end (K21)."""
     may = turn.host.rules.matrix.may_write
-    seats = [one for one in sorted(rulebook().bots) if may(one, "#a-research", "RESEARCH_NOTE")]
+    seats = [one for one in turn.bots if may(Seat(one), "#a-research", "RESEARCH_NOTE")]
     if not seats:
         return False
     said: str | None = None

@@ -147,7 +147,9 @@ class _Struck(Ports):
 
     def mind(self, seat: Seat, mind: Mind, clock: Clock) -> Mind:
         # The simulated admin is a person; what goes wrong with people is theirs.
-        return mind if seat == ADMIN else StruckMind(seat, mind, self._striking)
+        if seat == ADMIN:
+            return mind
+        return StruckMind(seat, mind, self._striking, is_model=seat in self._plan.models)
 
     def market(self, market: Market) -> Market:
         return StruckMarket(market, self._plan, self._striking)

@@ -140,9 +140,8 @@ def test_a_halted_symbol_is_not_traded_and_a_split_shows_in_its_price() -> None:
 
     def struck(name: str, size: float = 1.0) -> StruckMarket:
         spell = Spell(n=0, fault=f"market.{name}", at_s=0.0, for_s=at_s + 60.0, size=size)
-        return StruckMarket(
-            sound, draw(1).model_copy(update={"start": start, "spells": (spell,), "speed": 1.0})
-        )
+        plan = draw(1).model_copy(update={"start": start, "spells": (spell,), "speed": 1.0})
+        return StruckMarket(sound, plan, Striking(plan, lambda: 0.0))
 
     assert not struck("halted").is_open(symbol, instant)
     assert struck("gap").price(symbol, instant) is None
