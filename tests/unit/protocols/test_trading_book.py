@@ -203,7 +203,7 @@ def test_a_fill_of_an_unknown_signal_is_nobodys_and_still_counts():
 def test_a_fact_told_twice_under_one_id_is_booked_once():
     table = MoneyTable()
     for _ in range(2):
-        env = table.tell(TRADER, fact(7, execution_id="exec_20260223_0901"))
+        env = table.tell(TRADER, fact(7, execution_id="broker-7"))
     assert table.broke(env) == ("K11", "execution_id")
     assert table.book.quantity(UNASSIGNED, "AAA") == 7
 
