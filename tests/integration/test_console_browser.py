@@ -70,7 +70,7 @@ def test_a_person_takes_a_seat_is_told_what_is_wrong_and_then_answers(
     with somebody(chromium, society.owner) as page:
         assert "Noted" in say(page, "/take critic")
         page.locator(".board a[href^='/seat/']").first.click()
-        expect(page.locator(".bar h1")).to_contain_text("Critic: risk assessment")
+        expect(page.locator(".bar h1")).to_contain_text("Critic: assessment of")
         expect(page.locator(".head .pace")).to_have_text("1×")
         expect(page.locator(".tell.slow")).to_contain_text("waits for a person")
         page.get_by_role("button", name="Send as the Critic").click()
