@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +49,17 @@ def a_text(path: Path) -> str:
         BadInput: It cannot be read, or is empty.
     """
     return a_text_of(str(path), *read_text(path))
+
+
+def a_named_text(named: str) -> str:
+    """Read a text that there has to be from a file, or from standard input where it is named `-`.
+
+    Raises:
+        BadInput: It cannot be read, or is empty.
+    """
+    if named != "-":
+        return a_text(Path(named))
+    return a_text_of("standard input", *as_text(sys.stdin.buffer.read(MOST_BYTES + 1)))
 
 
 def a_text_of(name: str, text: str | None, problem: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -46,13 +46,20 @@ from moot.cli.setup.doctor import print_diagnosis
 if TYPE_CHECKING:
     from moot.cli.setup.models import Checked
 
-Template = Literal["quickstart", "heterogeneity", "debate", "free"]
+Template = Literal["quickstart", "heterogeneity", "debate", "free", "moot:debate", "moot:arena", "moot:panel"]
+ONE_OF: Final = (
+    "quickstart (the default), heterogeneity, debate or free; moot:debate, moot:arena or moot:panel, of which each "
+    "trial is held whole."
+)
 
 
 @command(
     "moot arbiter init",
     "moot arbiter init 'Should the library open on Sundays?' --template heterogeneity",
     "moot arbiter init --template debate --out debate.json --force",
+    "moot arbiter init 'Should the library open on Sundays?' --template moot:debate",
+    "moot arbiter init --template moot:arena --work task.md",
+    "moot arbiter init --template moot:panel --work paper.md --title 'Rain in Ulm' --field weather",
     within=group,
 )
 def init(
@@ -66,23 +73,57 @@ def init(
     is_forced: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     template: Annotated[
         Template,
-        typer.Option(
-            "--template", metavar="NAME", help="quickstart (the default), heterogeneity, debate or free."
-        ),
+        typer.Option("--template", metavar="NAME", help=ONE_OF),
     ] = "quickstart",
+    work: Annotated[
+        str | None,
+        typer.Option(
+            "--work",
+            metavar="FILE|-",
+            help="A text of many lines instead of QUESTION: a work, a task; - is standard input.",
+        ),
+    ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option("--title", metavar="T", help="Of the work that a panel judges: its title."),
+    ] = None,
+    field: Annotated[
+        str | None,
+        typer.Option("--field", metavar="F", help="Of that work: its field."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the file of a run, to be changed by hand."""
-    config = write_config(question, template, out, is_forced=is_forced)
+    from moot.cases.texts import a_named_text
+    from moot.channels.showing.wording import clean
+
+    if work is not None and question is not None:
+        raise CheckFailed("QUESTION and --work give a text each: choose one of them")
+    known = {name: text for name, text in (("title", title), ("field", field)) if text is not None}
+    if known and template != "moot:panel":
+        raise CheckFailed(f"--{next(iter(known))} goes with --template moot:panel")
+    asked = question if work is None else a_named_text(work)
+    config = write_config(asked, template, out, is_forced=is_forced, is_work=work is not None, **known)
     if as_json:
         write_json({"path": str(out), "template": template, "config": config})
         return
     write_lines(
-        [f"{out} asks: {config['question']['text']}", f"Next: moot arbiter validate {named(out)}".rstrip()]
+        [
+            f"{out} asks: {clean(config['question']['text'])}",
+            f"Next: moot arbiter validate {named(out)}".rstrip(),
+        ]
     )
 
 
-def write_config(question: str | None, template: Template, out: Path, *, is_forced: bool) -> dict[str, Any]:
+def write_config(
+    question: str | None,
+    template: Template,
+    out: Path,
+    *,
+    is_forced: bool,
+    is_work: bool = False,
+    **known: str,
+) -> dict[str, Any]:
     """Write the file of a run, and return what it says.
 
     Args:
@@ -90,6 +131,8 @@ def write_config(question: str | None, template: Template, out: Path, *, is_forc
         template: What it starts from.
         out: Where to write it.
         is_forced: Replace a file that is there.
+        is_work: It may have many lines.
+        known: What a panel knows of the work: its `title`, its `field`.
 
     Raises:
         CheckFailed: It is there and not to be replaced, cannot be written, or the question cannot be asked.
@@ -100,13 +143,14 @@ def write_config(question: str | None, template: Template, out: Path, *, is_forc
 
     if question is not None and not question.strip():
         raise CheckFailed("the question is empty: write one, or leave it out")
-    if question is not None and not question.isprintable():
-        raise CheckFailed("the question holds what cannot be printed: write it as one line of UTF-8")
+    for name, line in (("question", "" if is_work else question or ""), *known.items()):
+        if not line.isprintable():
+            raise CheckFailed(f"the {name} holds what cannot be printed: write it as one line of UTF-8")
     if out.is_dir():
         raise CheckFailed(f"{out}: is a folder: name a file in it with --out")
     if out.exists() and not is_forced:
         raise CheckFailed(f"{out}: is there already: --force replaces it, --out names another")
-    config = from_template(template, question or "").as_json()
+    config = from_template(template, question or "", **known).as_json()
     try:
         out.write_text(json.dumps(config, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     except OSError as error:

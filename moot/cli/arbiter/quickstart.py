@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from moot.cli.app import command
-from moot.cli.arbiter.configuring import Template, write_config
+from moot.cli.arbiter.configuring import ONE_OF, Template, write_config
 from moot.cli.arbiter.endpoints import EmbeddingsOption, EndpointOption, KeyOption
 from moot.cli.arbiter.judging import CONFIG, Judged, begun, group, judge, policy_of, refused, told
 from moot.cli.arbiter.live import BudgetOption, run
@@ -34,9 +34,7 @@ def quickstart(
     ] = None,
     profile: Annotated[
         Template,
-        typer.Option(
-            "--profile", metavar="NAME", help="quickstart (the default), heterogeneity, debate or free."
-        ),
+        typer.Option("--profile", metavar="NAME", help=ONE_OF),
     ] = "quickstart",
     config: Annotated[
         Path, typer.Option("--config", metavar="FILE", help="Where to write it.", show_default=str(CONFIG))

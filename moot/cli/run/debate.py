@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -88,6 +87,7 @@ def debate(
     models and budget count. In a society that runs, moot act DIR debate asks.
     """
     from moot.cases.motion.offline import SEATS, MotionOptions, again
+    from moot.cases.texts import a_named_text
     from moot.config.models import public
     from moot.log_setup import set_up_logging
     from moot.place import free_for_a_log
@@ -108,7 +108,7 @@ def debate(
             asked = MotionOptions(
                 question=str(question),
                 options=[part.strip() for given in options or () for part in given.split(",")],
-                context="" if context is None else _read(context),
+                context="" if context is None else a_named_text(context),
                 seed=seed,
                 minds=seated.minds,
                 models=seated.models,
@@ -149,16 +149,3 @@ def _held(asked: MotionOptions, *, as_json: bool) -> MotionRun:
         reader.console.print()
         print_outcome(reader.console, run.record)
     return run
-
-
-def _read(named: str) -> str:
-    """Read the context.
-
-    Raises:
-        BadInput: It is no text.
-    """
-    from moot.cases.texts import MOST_BYTES, a_text, a_text_of, as_text
-
-    if named != "-":
-        return a_text(Path(named))
-    return a_text_of("standard input", *as_text(sys.stdin.buffer.read(MOST_BYTES + 1)))

@@ -48,11 +48,21 @@ def test_every_template_can_be_run_and_only_free_models_are_odd(name: str, bank:
     odd = warnings(config, {one.slug: one for one in bank.catalog.models})
     assert all("is free" in line for line in odd)
     assert bool(odd) is (name == "free")
-    assert {f"{one}.json" for one in TEMPLATES} == {path.name for path in FOLDER.iterdir()}
+    assert {f"{one.replace(':', '_')}.json" for one in TEMPLATES} == {path.name for path in FOLDER.iterdir()}
 
 
 def test_a_template_takes_a_question() -> None:
     assert from_template("debate", "Why?").question.text == "Why?"
+
+
+def test_what_is_known_of_a_templates_work_goes_with_it() -> None:
+    (own, others) = (
+        from_template("moot:panel", work).protocol.panel for work in ("", "# Rain\n\nIt rained.")
+    )
+    assert own is not None and own.title is not None and own.field is not None
+    assert others is not None and (others.title, others.field) == (None, None)
+    named = from_template("moot:panel", "It rained.", title="Rain").protocol.panel
+    assert named is not None and (named.contract, named.title, named.field) == ("full", "Rain", None)
 
 
 def test_what_is_left_open_is_filled_in_each_by_itself(tmp_path: Path, bank: Bank) -> None:

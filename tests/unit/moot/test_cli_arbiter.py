@@ -16,6 +16,8 @@ from moot.config.arbiter.templates import TEMPLATES
 from moot.protocols.arbiter.hashes import config_sha256, plan_sha256
 from tests.doubles.command_line import complaint, data, done, moot
 
+WORK = "# Rain\n\nIt rained on 12 of 30 days.\n"
+
 RESOLVED = {
     "config.resolved.json",
     "trial_plan.jsonl",
@@ -75,6 +77,39 @@ def test_init_refuses_a_question_that_nobody_could_read(tmp_path: Path) -> None:
     assert "cannot be printed" in complaint(1, "arbiter", "init", "a\udcffb", "--out", out)
     assert "is a folder" in complaint(1, "arbiter", "init", "--out", tmp_path)
     assert not out.exists()
+
+
+def test_a_work_of_many_lines_comes_from_a_file_or_standard_input(tmp_path: Path) -> None:
+    out, paper = tmp_path / "run.json", tmp_path / "paper.md"
+    paper.write_text(WORK, encoding="utf-8")
+    panel = ("arbiter", "init", "--template", "moot:panel", "--out", out, "--force", "--work")
+    told = done(*panel, paper, "--title", "Rain in Ulm", "--field", "weather")
+    assert told.startswith(f"{out} asks: # Rain It rained on 12 of 30 days.\n")
+    found = read(out)[0]
+    assert found["question"]["text"] == WORK
+    assert found["protocol"]["panel"] == {"contract": "full", "title": "Rain in Ulm", "field": "weather"}
+    assert moot(*panel, "-", "--json", stdin=f"{WORK}More.").exit_code == 0
+    assert read(out)[0]["question"]["text"] == f"{WORK}More."
+    assert read(out)[0]["protocol"]["panel"] == {"contract": "full"}
+    assert done("arbiter", "validate", out).startswith(f"{out} is valid: 20 trials (moot:panel)")
+
+
+@pytest.mark.parametrize(
+    ("code", "given", "why"),
+    [
+        (1, ("Why?", "--work", "paper.md"), "QUESTION and --work give a text each: choose one of them"),
+        (1, ("--title", "T"), "--title goes with --template moot:panel"),
+        (1, ("--template", "moot:panel", "--field", "a\nb"), "the field holds what cannot be printed"),
+        (2, ("--work", "paper.md"), "paper.md: No such file or directory"),
+        (2, ("--work", "-"), "standard input: is empty"),
+    ],
+)
+def test_a_work_that_is_none_is_refused(
+    tmp_path: Path, code: int, given: tuple[str, ...], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert why in complaint(code, "arbiter", "init", *given)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_each_fault_is_a_line_and_exit_code_1(config: Path) -> None:
