@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from moot.protocols.kernel.scanning import scanner
@@ -20,42 +21,47 @@ class Rule(NamedTuple):
     Attributes:
         id: Its name in the list of what was removed.
         category: What it belongs to.
-        pattern: What is looked for in the line in lower case; a blank stands for one to three of any
-            kind, a blank and a question mark for none to three.
+        pattern: The regex that is looked for in the line in lower case.
         unless: A sentence of which this is true is kept all the same.
         beside: A line in which this is found, too, is kept.
     """
 
     id: str
     category: Category
-    pattern: re.Pattern[str]
+    pattern: str
     unless: Unless
     beside: re.Pattern[str] | None = None
 
     def finds(self, line: str) -> bool:
         """Say whether a line in lower case falls under it: a sentence of it does, and nothing keeps that."""
-        if not self.pattern.search(line) or (self.beside is not None and self.beside.search(line)):
+        pattern = _compiled(self.pattern)
+        if not pattern.search(line) or (self.beside is not None and self.beside.search(line)):
             return False
         ends = [0, *(end.end() for end in _END.finditer(line)), len(line)]
         # Each sentence is asked once, however often the pattern is found in it.
-        starts = {
-            min(bisect_right(ends, found.start()), len(ends) - 1) for found in self.pattern.finditer(line)
-        }
+        starts = {min(bisect_right(ends, found.start()), len(ends) - 1) for found in pattern.finditer(line)}
         return not all(self.unless(line[ends[n - 1] : ends[n]]) for n in sorted(starts))
 
 
 Unless = Callable[[str], bool]
 
 
+def _spaced(pattern: str) -> str:
+    """Write a pattern as a regex: a blank stands for one to three, and one with a question mark for up to three."""
+    return pattern.replace(" ?", r"\s{0,3}").replace(" ", r"\s{1,3}")
+
+
+@cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern.replace(" ?", r"\s{0,3}").replace(" ", r"\s{1,3}"), re.ASCII)
+    """Compile a regex when it is first looked for: all of them together take longer than many a command."""
+    return re.compile(pattern, re.ASCII)
 
 
 def _found(pattern: str) -> Unless:
     """Make the question whether a pattern is found in a sentence; most are answered without going back and forth."""
-    exact = _compiled(pattern)
-    may_hold = scanner([exact.pattern])
-    return lambda sentence: may_hold(sentence) and exact.search(sentence) is not None
+    exact = _spaced(pattern)
+    may_hold = scanner([exact])
+    return lambda sentence: may_hold(sentence) and _compiled(exact).search(sentence) is not None
 
 
 _TRADING: Final = re.compile(r"\b(?:strat(?:egy|egies|_\d)|paper|backtest|hypothes[ie]s|deliberation|desk\b)")
@@ -147,7 +153,7 @@ def _rule(
     unless: Unless | None = None,
 ) -> Rule:
     default = _is_asked if category == _INFRA else _scope
-    return Rule(name, category, _compiled(pattern), unless or default, beside)
+    return Rule(name, category, _spaced(pattern), unless or default, beside)
 
 
 _DAY: Final = "(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next week|weekly|monthly)"

@@ -12,7 +12,7 @@ from moot.protocols.arena.excluded import RULES, Category, Rule
 from moot.protocols.kernel.redact import PRIVATE_KEY, may_hold_secret, redact
 from moot.protocols.kernel.scanning import scanner
 
-_suspect: Final = scanner(rule.pattern.pattern for rule in RULES)
+_suspect: Final = scanner(rule.pattern for rule in RULES)
 _BLANKS: Final = re.compile("[\u00a0\u2000-\u200a\u202f\u3000]")
 
 VERDICT: Final = re.compile(r"\s*VERDICT:\s*(APPROVED|REVISE)\s*", re.IGNORECASE | re.ASCII)
