@@ -9,6 +9,8 @@ from moot.chaos.laws.law import OVERTAKEN, Findings, Memory, Message, hears
 from moot.chaos.laws.recent import Recent
 
 FOUR_HOURS: Final = 240
+LATE: Final = 0.1
+"""Minutes: the page before may have been seconds late, and this one is not."""
 SLACK: Final = 10
 """Minutes."""
 
@@ -176,6 +178,6 @@ class PagedWithMeasure(Memory, source="R-E2"):
         self.urgent[case] = pages + 1, message["sent_at"]
         if pages == 5:
             return ("is paged a sixth time",)
-        if minutes(before, message["sent_at"]) < 30:
+        if minutes(before, message["sent_at"]) < 30 - LATE:
             return (f"is paged again less than 30 minutes after {before}",)
         return ()
