@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from moot.arbiter.events import BatchEnded, Event, RunEnded, TrialEnded
+from moot.arbiter.events import BatchEnded, Event, RunEnded, TrialEnded, is_out_of_budget
 from moot.arbiter.resolving import Prepared
 from moot.protocols.arbiter.embed_text import well_formed
 from moot.protocols.arbiter.generated import Assignment, ClusteredRow, ConvergenceRow, ParsedTrial, RunUsage
@@ -18,6 +18,7 @@ from moot.protocols.lab.messages import (
     MOST_EXAMPLES,
     MOST_LABEL,
     MOST_LABELS,
+    OUT_OF_BUDGET,
     Clusters,
     Example,
     ExperimentBatch,
@@ -146,7 +147,8 @@ class Bulletins:
 
     def _ended(self, event: RunEnded) -> ExperimentEnded:
         notes = event.notes if event.notes != self.obeys else ""
-        return self._end(event.stop_reason, event.incomplete, notes or "", event.usage)
+        reason = OUT_OF_BUDGET if is_out_of_budget(event.stop_reason, event.notes) else event.stop_reason
+        return self._end(reason, event.incomplete, notes or "", event.usage)
 
     def _end(self, reason: str, incomplete: bool, notes: str, usage: RunUsage | None) -> ExperimentEnded:
         last = self.last

@@ -22,6 +22,7 @@ from moot.protocols.arbiter.generated import (
     StopReason,
     Trial,
 )
+from moot.protocols.calls.books import OF_A_BUDGET
 
 
 class RunStarted(NamedTuple):
@@ -105,6 +106,11 @@ class RunEnded(NamedTuple):
     embeddings: EmbeddingFacts
     k_attempted: int
     ended_at: str
+
+
+def is_out_of_budget(stop_reason: str | None, notes: str | None) -> bool:
+    """Say whether a run ended because a budget had no room for a call: its artifacts call that an interrupt."""
+    return stop_reason == "user_interrupt" and (notes or "").startswith(OF_A_BUDGET)
 
 
 Event = RunStarted | TrialEnded | BatchEnded | RunEnded

@@ -12,7 +12,7 @@ import numpy as np
 from moot.arbiter.instants import instant
 from moot.arbiter.outcomes import Outcomes, cut_short
 from moot.arbiter.ports import Embedded, RanTrial
-from moot.clock import Clock
+from moot.clock import Clock, in_thread
 from moot.protocols.arbiter.generated import Attempt, Call, PlannedTrial, Speaker, Trial, TrialError, Turn
 from moot.protocols.arbiter.mock import mock_answer, mock_debate, mock_vector
 from moot.protocols.arbiter.parsing import Parsed
@@ -99,7 +99,7 @@ class MockRunner:
 
     async def _hold(self, trial_id: int) -> _Held:
         if self._meeting is not None:
-            found = await asyncio.to_thread(self._meeting, trial_id)
+            found = await in_thread(self._clock, self._meeting, trial_id)
             return _Held(
                 tuple((turn.role, turn.content) for turn in found.turns), found.verdict, found.failure
             )

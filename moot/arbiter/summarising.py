@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from moot.arbiter.events import is_out_of_budget
 from moot.arbiter.reading import ReadRun, TrialFacts
 from moot.arbiter.summary import (
     ALPHA,
@@ -28,7 +29,6 @@ from moot.protocols.arbiter.generated import (
     ConvergenceRow,
     ParsedTrial,
 )
-from moot.protocols.calls.books import OF_A_BUDGET
 from moot.statistics.shares import Interval
 from moot.statistics.wilson import wilson_interval
 
@@ -122,10 +122,11 @@ def _state(run: ReadRun) -> State:
         return "resolved"
     if manifest.stop_reason == "error":
         return "failed"
+    if is_out_of_budget(manifest.stop_reason, manifest.notes):
+        return "spent"
     if manifest.stop_reason == "user_interrupt":
         # A signal gives no reason.
-        why = manifest.notes
-        return "interrupted" if not why else "spent" if why.startswith(OF_A_BUDGET) else "stopped"
+        return "stopped" if manifest.notes else "interrupted"
     if manifest.incomplete:
         return "unfinished"
     if manifest.stop_reason == "converged":

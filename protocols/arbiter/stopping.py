@@ -92,6 +92,6 @@ def why_stopped(*, failed: bool, interrupted: bool, converged: bool, settled: bo
     return "completed" if settled else "k_max_reached"
 
 
-def is_incomplete(reason: StopReason) -> bool:
+def is_incomplete(reason: str) -> bool:
     """Whether a run that ended for this reason is less than what was asked for."""
     return reason in ("error", "user_interrupt")

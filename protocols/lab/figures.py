@@ -16,6 +16,7 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.lab.messages import (
     LOST,
     MOST_CLUSTERS,
+    OUT_OF_BUDGET,
     Clusters,
     ExperimentBatch,
     ExperimentEnded,
@@ -231,7 +232,7 @@ def _end(start: ExperimentStarted, last: ExperimentBatch | None, body: Experimen
     if last is not None and body.tokens < last.tokens:
         yield "tokens", f"is {body.tokens}, and was {last.tokens} before"
     yield from _cost(last, body)
-    if body.incomplete < (body.stop_reason == LOST or is_incomplete(body.stop_reason)):
+    if body.incomplete < (body.stop_reason in (LOST, OUT_OF_BUDGET) or is_incomplete(body.stop_reason)):
         yield "incomplete", f"a run that ended for {body.stop_reason} is"
     settled = last is not None and last.should_stop
     if body.stop_reason == "converged" and not settled:

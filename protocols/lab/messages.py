@@ -47,7 +47,10 @@ Silence = Annotated[int, Field(ge=1, le=LONGEST_SILENCE_S)]
 LOST: Final = "lost"
 """Why an experiment ends whose run fell silent; no run says so of itself."""
 
-EndReason = Literal[StopReason, "lost"]
+OUT_OF_BUDGET: Final = "out_of_budget"
+"""Why one ends whose next call its budget had no room for."""
+
+EndReason = Literal[StopReason, "lost", "out_of_budget"]
 
 
 class Person(Part):

@@ -88,7 +88,7 @@ def test_a_budget_that_is_spent_ends_a_run_and_what_was_paid_is_not_paid_again(
     ends = [(one.experiment_id, one.stop_reason) for one in log if isinstance(one, ExperimentEnded)]
     case = f"exp_{configured().run.run_id}"
     assert ends == [
-        (case, "user_interrupt"),
+        (case, "out_of_budget"),
         (f"{case}-1", "k_max_reached"),
         (f"{case}-2", "k_max_reached"),
     ]

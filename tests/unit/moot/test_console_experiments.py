@@ -125,3 +125,5 @@ def test_an_unknown_cost_is_not_told_as_none() -> None:
 
 def test_an_end_is_worded_with_its_notes() -> None:
     assert how_ended(ended(stop_reason="error", notes="the disk is full")) == "failed (the disk is full)"
+    spent = ended(stop_reason="out_of_budget", notes="the budget of the run is 9 calls")
+    assert how_ended(spent) == "out of budget (the budget of the run is 9 calls)"

@@ -174,6 +174,7 @@ def test_no_trial_that_came_to_nothing_comes_to_something_later() -> None:
         ("tokens", {"tokens": 1}),
         ("cost", {"cost": 1}),
         ("incomplete", {"incomplete": False}),
+        ("incomplete", {"incomplete": False, "stop_reason": "out_of_budget"}),
         ("stop_reason", {"stop_reason": "k_max_reached"}),
         ("stop_reason", {"stop_reason": "converged", "incomplete": False}),
         ("stop_reason", {"stop_reason": "lost"}),
@@ -195,6 +196,14 @@ def test_its_id_is_that_of_the_run(experiment_id: str) -> None:
     table = Table(schedules={})
     with pytest.raises(OfficerFault, match="experiment_id"):
         LabTable.tell(table, started(experiment_id=experiment_id))  # type: ignore[arg-type]
+
+
+def test_a_run_whose_budget_is_spent_ends_so_and_by_nobodys_stop() -> None:
+    table = LabTable()
+    table.tell(batch(0))
+    table.stop_it()
+    table.tell(ended(batch(0), stop_reason="out_of_budget", notes="the budget of the run is $1"))
+    assert table.outcome == "out_of_budget"
 
 
 def test_a_run_that_goes_on_after_its_end_is_another_experiment() -> None:
