@@ -41,7 +41,7 @@ class _Telling:
 
     def explanation(self) -> Explanation:
         story = self.story
-        own = story.own
+        own, on = story.own, story.decided_on()
         decisions = self.decisions(own)
         last = max((one.said.seq for one in decisions if not one.broke), default=0)
         counted = {one.said.seq for one in decisions}
@@ -56,7 +56,7 @@ class _Telling:
             about=tuple(map(self.said, story.focus)),
             opened=self.said(own[0]),
             decisions=decisions,
-            objections=tuple(self.objections(own)),
+            objections=tuple(self.objections(env for said in (own, *on.values()) for env in said)),
             people=tuple(self.said(env) for _, env in sorted({env.seq: env for env in people}.items())),
             asked=tuple(self.link(case_id, said) for case_id, said in asked),
             followed=tuple(
@@ -121,7 +121,7 @@ class _Telling:
 
     def objections(self, said: Iterable[Envelope]) -> Iterable[Objection]:
         objects = rulebook().grounds.objects
-        for env in said:
+        for env in sorted({env.seq: env for env in said}.values(), key=lambda env: env.seq):
             if env.body.type in objects and env.seq not in self.flaws:
                 texts = objects[env.body.type](env.body)
                 if texts:
@@ -130,7 +130,7 @@ class _Telling:
                     yield Objection(told, tuple(left))
 
     def links(self, asked: Sequence[tuple[str, Sequence[Envelope]]]) -> Iterable[Link]:
-        """Yield the frame that the case opened in, things that outlive it, and the other cases, in order."""
+        """Yield things that outlive the case, the other cases in order, and the frames that it stood in."""
         story = self.story
         left_out = {story.id, story.case_id, *(case_id for case_id, _ in asked)}
         known: dict[str, Link] = {}
@@ -144,10 +144,10 @@ class _Telling:
         yield from sorted(known.values(), key=lambda one: (self.distance(one), one.seq))
 
     def distance(self, one: Link) -> int:
-        """Say how far something is from the story: what it is about, what was decided on that, trades, descendants."""
+        """Say how far something is from the story: subject, decisions on it, trades, descendants, frames."""
         opener = self.story.others.get(one.id, [None])[0]
         if opener is None:
-            return 0
+            return 4 if one.id in self.story.index.cases else 0
         if opener.body.type == "SIGNAL":
             return 2
         return 3 if getattr(opener.body, "parent_strategy_id", None) else 1

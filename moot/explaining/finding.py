@@ -51,6 +51,14 @@ class Story:
     named: list[Envelope] = field(default_factory=list)
     others: dict[str, list[Envelope]] = field(default_factory=dict)
 
+    def decided_on(self) -> dict[str, list[Envelope]]:
+        """Return the messages of the cases that decided on the strategy which was asked about, by case."""
+        return {
+            case_id: said
+            for case_id, said in self.others.items()
+            if self.case_id is None and getattr(said[0].body, "strategy_id", None) == self.id
+        }
+
 
 def story_of(log: Opener, given: str) -> Story:
     """Find what an id stands for.
@@ -118,7 +126,12 @@ def _of_strategy(story: Story) -> Story:
     story.own = index.messages(index.strategies[story.id])
     if not story.own:
         raise BadInput(f"nothing here is called {story.id}")
-    return _with_others(story)
+    _with_others(story)
+    for case_id in story.decided_on():
+        for asked in index.escalated.get(case_id, ()):
+            if said := index.messages(index.cases[asked]):
+                story.others[asked] = said
+    return story
 
 
 def _with_others(story: Story) -> Story:

@@ -15,8 +15,10 @@ from moot.protocols.kernel.envelope import Envelope
 CASE: Final = '"case_id":"'
 STRATEGY: Final = '"strategy_id":"'
 TYPE: Final = '"type":"'
+SUBJECT: Final = '"subject":"'
 """How these fields begin in a line as the log holds it."""
 
+ESCALATION: Final = "ESCALATION"
 _TELLING: Final = frozenset(TELLING)
 
 
@@ -40,6 +42,7 @@ class Index:
     Attributes:
         cases: The lines of every case, by its id.
         strategies: The lines that say to which strategy they belong, by its id.
+        escalated: The escalations of a case, by its id.
         naming: The lines that hold the text that was looked for.
         who: What the log says of who speaks.
     """
@@ -54,6 +57,7 @@ class Index:
         self._log = log
         self.cases: dict[str, list[int]] = {}
         self.strategies: dict[str, list[int]] = {}
+        self.escalated: dict[str, list[str]] = {}
         self.naming: list[int] = []
         telling: list[int] = []
         cases, strategies = self.cases, self.strategies
@@ -61,12 +65,18 @@ class Index:
             # Written out, for it runs for every line of the log.
             for number, text in source.texts():
                 at = text.find(CASE)
+                case = ""
                 if at >= 0:
                     at += len(CASE)
-                    cases.setdefault(text[at : text.find('"', at)], []).append(number)
+                    case = text[at : text.find('"', at)]
+                    cases.setdefault(case, []).append(number)
                 at = text.find(TYPE) + len(TYPE)
-                if text[at : text.find('"', at)] in _TELLING:
+                kind = text[at : text.find('"', at)]
+                if kind in _TELLING:
                     telling.append(number)
+                elif kind == ESCALATION:
+                    begin = text.find(SUBJECT, at) + len(SUBJECT)
+                    self.escalated.setdefault(text[begin : text.find('"', begin)], []).append(case)
                 at = text.find(STRATEGY, at)
                 if at >= 0:
                     at += len(STRATEGY)

@@ -21,8 +21,8 @@ MARGIN: Final = 12
 MOST: Final = 8
 """Lines of a list; --json has them all."""
 
-WIDEST: Final = 100
-"""Columns that are filled at most."""
+WIDEST: Final = 80
+"""Columns that are filled at most, in a pipe too: it is read, not searched line by line."""
 
 LONGEST: Final = 320
 """Characters of one line; moot case --full has whole texts."""

@@ -87,6 +87,18 @@ def test_ids_of_one_story_lead_to_each_other(deployment: Path) -> None:
     assert DEP in links(ESC)
 
 
+def test_of_a_strategy_it_says_who_objected_to_its_deployment_and_what_the_admin_was_asked(
+    deployment: Path,
+) -> None:
+    found = data("why", deployment, "strat_1")
+
+    assert [one["said"]["by"] for one in found["objections"]] == ["Guardian", "Trader"]
+    assert [one["id"] for one in found["asked"]] == [ESC]
+    assert found["people"][-1]["text"] == f"answers {ESC} with option 3"
+    kinds = [one["kind"] for one in found["links"]]
+    assert kinds == sorted(kinds, key=lambda kind: kind == "session"), "the days come last"
+
+
 @pytest.mark.parametrize("asked", ["7", "#7", f"{DEP}/decision/operator", f"{DEP}/decision/operator/0"])
 def test_a_message_is_explained_within_its_case(deployment: Path, asked: str) -> None:
     found = data("why", deployment, asked)
@@ -99,8 +111,8 @@ def test_an_obligation_that_nobody_has_answered_is_explained_by_its_case(deploym
     assert data("why", deployment, f"{DEP}/never/operator")["case_id"] == DEP
 
 
-def test_the_page_has_80_columns_and_says_it_in_words(deployment: Path) -> None:
-    text = done("why", deployment, DEP, COLUMNS="80")
+def test_the_page_has_80_columns_in_a_pipe_too_and_says_it_in_words(deployment: Path) -> None:
+    text = done("why", deployment, DEP)
 
     assert max(map(len, text.splitlines())) <= 80
     assert text.startswith(f"Deployment {DEP}  escalate → deploy\n")
