@@ -88,6 +88,7 @@ class Spell(_Plain):
         rate: The share of occasions that it strikes.
         size: How large, in the fault's own unit.
         seats: Whom it strikes; empty: anybody.
+        act: Which of the acts that its number draws is its first.
     """
 
     n: int
@@ -97,6 +98,7 @@ class Spell(_Plain):
     rate: Annotated[float, Field(ge=0, le=1)] = 1.0
     size: float = 1.0
     seats: tuple[str, ...] = ()
+    act: int = 0
 
     @property
     def kind(self) -> str:
@@ -112,6 +114,11 @@ class Spell(_Plain):
     def ends_s(self) -> float:
         """Return when it is over."""
         return self.at_s + self.for_s
+
+    def acts(self) -> Iterator[tuple[float, int]]:
+        """Yield when something is done in it, in seconds of the world's wall, and which of its acts that is."""
+        times = max(1, round(self.size))
+        yield from ((self.at_s + n * self.for_s / times, self.act + n) for n in range(times))
 
 
 class WorldPlan(_Plain):
@@ -157,6 +164,11 @@ class WorldPlan(_Plain):
         return self.calm_s < self.wall_s
 
 
+def most_s(days: float) -> float:
+    """Return for how many seconds of society time about so many days may go on, however fast somebody lets them run."""
+    return 1.5 * DAY_S * days + 40_000.0
+
+
 def draw(
     seed: int, *, days: float = WEEK, classes: Collection[str] = CLASSES, rate: float = RATE
 ) -> WorldPlan:
@@ -187,7 +199,7 @@ def draw(
         speed=speed,
         wall_s=wall_s,
         calm_s=calm_s,
-        most_s=1.5 * DAY_S * days + 40_000.0,
+        most_s=most_s(days),
         bus=bus,
         systems=dice.weighed(((("A", "B"), 5.0), (("A",), 1.0), (("B",), 1.0))),
         cycle_h=dice.weighed(CYCLES),

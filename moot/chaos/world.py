@@ -122,11 +122,7 @@ def happenings(plan: WorldPlan) -> list[Happening]:
     found = [Happening(deed.at_s, f"life.{deed.kind}", deed.n) for deed in plan.deeds]
     for spell in plan.spells:
         if fault(spell.fault).is_act:
-            times = max(1, round(spell.size))
-            gap = spell.for_s / times
-            found += [
-                Happening(spell.at_s + n * gap, spell.fault, 100 * spell.n + n, spell) for n in range(times)
-            ]
+            found += [Happening(at_s, spell.fault, 100 * spell.n + act, spell) for at_s, act in spell.acts()]
         elif not spell.for_s and spell.fault != "crash.cut":
             found.append(Happening(spell.at_s, spell.fault, spell.n, spell))
     if plan.has_calm:
