@@ -16,6 +16,8 @@ judges. The same seed gives the same plan and, in memory, the same bytes.
 * `laws`: what every log keeps, whatever breaks.
 * `judge`: what is wrong with what a world left; `coverage`: which rows of the machines' tables it took.
 * `run`: many worlds, and what came of them.
+* `shrink`: a plan that finds something, made small by the steps in `smaller`; `rehearsal`: a plan as a scene file tells
+  it; `scenes`: a run's findings, each told so.
 
 A new fault is a row in `faults` and a function where its class lives.
 """

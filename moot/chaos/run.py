@@ -15,6 +15,7 @@ import structlog
 
 from moot.chaos.coverage import all_rows
 from moot.chaos.faults import CLASSES, RATE, check_rate, checked
+from moot.chaos.judge import Finding
 from moot.chaos.plan import WEEK, WorldPlan, draw
 from moot.chaos.world import Outcome, live
 from moot.clock.wall import monotonic_ns
@@ -68,7 +69,10 @@ class ChaosOptions:
 
 @dataclass(slots=True)
 class Week:
-    """What came of one world, as plain data that a process hands to another."""
+    """What came of one world, as plain data that a process hands to another.
+
+    `kind` is the name of its first finding.
+    """
 
     seed: int
     clock: str
@@ -78,6 +82,7 @@ class Week:
     head: str = ""
     happened: dict[str, int] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
+    kind: str = ""
     findings: list[str] = field(default_factory=list)
     wall_s: float = 0.0
 
@@ -212,19 +217,12 @@ def _weeks(options: ChaosOptions, seeds: range) -> Iterator[Iterator[Week]]:
 
 
 def week_of(given: tuple[ChaosOptions, int]) -> Week:
-    """Live one world; what fails is a finding too."""
+    """Live one world, and keep it if something is found."""
     options, seed = given
-    # What a society complains of is expected here; what is wrong is found.
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     plan = options.plan(seed)
     began = monotonic_ns()
-    try:
-        outcome = live(plan)
-    except Exception as fault:
-        outcome = Outcome(seed)
-        found = [f"it failed: {type(fault).__name__}: {fault}"]
-    else:
-        found = [str(one) for one in outcome.findings]
+    outcome = lived(plan)
+    found = [str(one) for one in outcome.findings]
     if found and options.out is not None:
         _keep(options.out / str(seed), plan, outcome)
     return Week(
@@ -236,12 +234,49 @@ def week_of(given: tuple[ChaosOptions, int]) -> Week:
         head=outcome.head,
         happened=dict(outcome.happened),
         rows=dict(outcome.rows),
+        kind=outcome.findings[0].name if found else "",
         findings=found,
         wall_s=round((monotonic_ns() - began) / 1e9, 3),
     )
 
 
+def lived(plan: WorldPlan, directory: Path | None = None) -> Outcome:
+    """Live one world, on files in a directory of its own; what fails is a finding too."""
+    # What a society complains of is expected here; what is wrong is found.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    try:
+        return live(plan, directory=directory)
+    except Exception as fault:
+        return Outcome(plan.seed, [Finding("failed", 0, f"{type(fault).__name__}: {fault}")])
+
+
+def rehearse(plan: WorldPlan, out: Path | None) -> tuple[Outcome, list[str]]:
+    """Live a world that a scene tells.
+
+    Args:
+        plan: The world.
+        out: A directory for its log; None: nothing is written.
+
+    Returns:
+        What came of it, and faults that never struck, one line each.
+    """
+    outcome = lived(plan, out)
+    if out is not None and plan.bus == "memory":
+        out.mkdir(parents=True, exist_ok=True)
+        _write_log(out, outcome)
+    struck = {name.split()[0] for name in outcome.happened}
+    return outcome, [
+        f"rehearse.faults.{n}: {spell.fault} never struck"
+        for n, spell in enumerate(plan.spells)
+        if spell.fault not in struck
+    ]
+
+
 def _keep(folder: Path, plan: WorldPlan, outcome: Outcome) -> None:
     folder.mkdir()
     (folder / PLAN).write_text(plan.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    _write_log(folder, outcome)
+
+
+def _write_log(folder: Path, outcome: Outcome) -> None:
     (folder / LOG).write_text("".join(env.line + "\n" for env in outcome.log), encoding="utf-8")

@@ -73,12 +73,15 @@ class _Shrinking:
 
     def shrink(self) -> Shrunk:
         """Try all, as long as something gets smaller; then make what is left round."""
+        self._take(smaller.told(self._plan))
         for _ in range(PASSES):
             before = self._plan
             self._pass()
             if self._plan == before:
                 break
         self._while(lambda: smaller.rounder(self._plan))
+        self._while(lambda: smaller.shorter(self._plan, self._shown_at))
+        self._while(lambda: smaller.rounder_end(self._plan))
         self._while(lambda: smaller.renumbered(self._plan))
         return Shrunk(
             plan=self._plan, finding=self._finding, tried=len(self._tried) - 1, is_done=not self._is_spent
@@ -92,6 +95,7 @@ class _Shrinking:
         self._while(lambda: smaller.plainer(self._plan))
         self._take(smaller.apart(self._plan))
         self._drop_things()
+        self._while(lambda: smaller.sooner(self._plan))
         self._while(lambda: smaller.shorter(self._plan, self._shown_at))
         self._while(lambda: smaller.simpler(self._plan))
 

@@ -30,6 +30,20 @@ def things(plan: WorldPlan) -> list[Spell | Deed]:
     return [*plan.spells, *plan.deeds]
 
 
+def told(plan: WorldPlan) -> WorldPlan:
+    """Return a plan as a scene tells it: to the microsecond, and a crash at a message at no instant."""
+    return changed(
+        plan,
+        spells=tuple(
+            changed_spell(one, at_s=0.0) if one.fault == "crash.cut" else one for one in plan.spells
+        ),
+        wall_s=round(plan.wall_s, 6),
+        calm_s=round(plan.calm_s, 6),
+        most_s=most_s(round(plan.wall_s, 6) * plan.speed / DAY_S),
+        deeds=tuple(_deed_at(one, round(one.at_s, 6)) for one in plan.deeds),
+    )
+
+
 def with_things(plan: WorldPlan, kept: Sequence[Spell | Deed]) -> WorldPlan:
     """Return a plan in which only some things happen, in their order."""
     return changed(
@@ -87,6 +101,16 @@ def shorter(plan: WorldPlan, shown_at: datetime | None) -> Iterator[WorldPlan]:
             yield changed(plan, wall_s=round(plan.calm_s + calm * share, 3))
 
 
+def sooner(plan: WorldPlan) -> Iterator[WorldPlan]:
+    """Yield plans in which all happens earlier."""
+    for share in SHARES:
+        yield changed(
+            plan,
+            spells=tuple(changed_spell(one, at_s=round(one.at_s * share, 3)) for one in plan.spells),
+            deeds=tuple(_deed_at(one, round(one.at_s * share, 3)) for one in plan.deeds),
+        )
+
+
 def plainer(plan: WorldPlan) -> Iterator[WorldPlan]:
     """Yield plans of a simpler society."""
     if plan.bus != "memory":
@@ -109,6 +133,10 @@ def plainer(plan: WorldPlan) -> Iterator[WorldPlan]:
             yield changed(plan, cycle_h=hours)
 
 
+def _deed_at(deed: Deed, at_s: float) -> Deed:
+    return deed.model_copy(update={"at_s": at_s})
+
+
 def _virtual(plan: WorldPlan) -> WorldPlan:
     """Return a plan in virtual time, with all at its instant of society time."""
     speed = plan.speed
@@ -124,7 +152,7 @@ def _virtual(plan: WorldPlan) -> WorldPlan:
         wall_s=plan.wall_s * speed,
         calm_s=plan.calm_s * speed,
         spells=tuple(spells),
-        deeds=tuple(deed.model_copy(update={"at_s": round(deed.at_s * speed, 3)}) for deed in plan.deeds),
+        deeds=tuple(_deed_at(deed, round(deed.at_s * speed, 3)) for deed in plan.deeds),
     )
 
 
@@ -159,7 +187,7 @@ def _simpler(spell: Spell) -> Iterator[dict[str, Any]]:
         yield {"at_s": round(spell.at_s + 3 * quarter, 3), "for_s": quarter}
         yield {"for_s": half}
         yield {"at_s": round(spell.at_s + half, 3), "for_s": half}
-    if spell.for_s and spell.rate != 1.0:
+    if spell.rate != 1.0:
         yield {"rate": 1.0}
     if not fault(spell.fault).is_act and spell.size != 1.0:
         one = 1.0 if spell.size > 0 else -1.0
@@ -170,11 +198,6 @@ def _simpler(spell: Spell) -> Iterator[dict[str, Any]]:
 
 def rounder(plan: WorldPlan) -> Iterator[WorldPlan]:
     """Yield plans with one rounder instant or length: the simplest of each first."""
-    for wall_s in _rounded(plan.wall_s):
-        if plan.wall_s < wall_s <= plan.wall_s * LONGER:
-            yield changed(plan, wall_s=wall_s, calm_s=plan.calm_s if plan.has_calm else wall_s)
-    if plan.has_calm:
-        yield from (changed(plan, calm_s=calm_s) for calm_s in _rounded(plan.calm_s) if calm_s < plan.wall_s)
     for n, spell in enumerate(plan.spells):
         for at_s in _rounded(spell.at_s):
             yield _with_spell(plan, n, changed_spell(spell, at_s=at_s))
@@ -182,7 +205,7 @@ def rounder(plan: WorldPlan) -> Iterator[WorldPlan]:
             yield _with_spell(plan, n, changed_spell(spell, for_s=for_s))
     for n, deed in enumerate(plan.deeds):
         for at_s in _rounded(deed.at_s):
-            yield _with_deed(plan, n, deed.model_copy(update={"at_s": at_s}))
+            yield _with_deed(plan, n, _deed_at(deed, at_s))
     for unit in ROUND_S:
         since = timedelta(
             hours=plan.start.hour,
@@ -193,6 +216,15 @@ def rounder(plan: WorldPlan) -> Iterator[WorldPlan]:
         over = timedelta(seconds=since.total_seconds() % unit)
         if over:
             yield changed(plan, start=plan.start - over)
+
+
+def rounder_end(plan: WorldPlan) -> Iterator[WorldPlan]:
+    """Yield plans that are over at a rounder instant, a little later."""
+    for wall_s in _rounded(plan.wall_s):
+        if plan.wall_s < wall_s <= plan.wall_s * LONGER:
+            yield changed(plan, wall_s=wall_s, calm_s=plan.calm_s if plan.has_calm else wall_s)
+    if plan.has_calm:
+        yield from (changed(plan, calm_s=calm_s) for calm_s in _rounded(plan.calm_s) if calm_s < plan.wall_s)
 
 
 def _rounded(seconds: float) -> Iterator[float]:

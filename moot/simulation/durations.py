@@ -39,6 +39,18 @@ def duration(text: object) -> timedelta:
     raise ValueError(f"{text!r} is no duration: write 25m, 6h, 90s, 1h30m or 2d")
 
 
+def written(seconds: float) -> str:
+    """Write a duration so that `duration` reads it: 1h30m, 12.5s; to the microsecond."""
+    left, parts = timedelta(seconds=seconds), ""
+    for unit, size in _UNITS.items():
+        if unit != "s":
+            count, left = divmod(left, timedelta(seconds=size))
+            parts += f"{count}{unit}" if count else ""
+    if left or not parts:
+        parts += f"{left.total_seconds():f}".rstrip("0").rstrip(".") + "s"
+    return parts
+
+
 def first_instant(given: str | date) -> datetime:
     """Return when a simulation begins: a day or an instant, as a text or not; without a zone it is UTC.
 

@@ -6,16 +6,19 @@ import asyncio
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from moot import bounded_yaml
 from moot.bots.minds.scripted import Entry, ScriptedMind
+from moot.chaos.judge import Finding
+from moot.chaos.plan import WorldPlan
+from moot.chaos.rehearsal import Done, Rehearsal, Wrong, world_of
+from moot.chaos.run import rehearse
 from moot.clock import VirtualClock
 from moot.config.settings import Settings, load_settings
 from moot.log_setup import set_up_logging
@@ -23,63 +26,32 @@ from moot.minds.choosing import MindSources
 from moot.minds.silences import silences_of
 from moot.plan import Plan
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.errors import MootError
+from moot.protocols.kernel.errors import BadInput, MootError
 from moot.protocols.kernel.faults import line, unknown
 from moot.protocols.kernel.frozen import MAX_WHOLE
-from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rulebook
 from moot.seating import Script
-from moot.simulation.durations import FIRST, LAST, duration
+from moot.simulation.durations import LAST, duration
+from moot.simulation.fields import Duration, Instant, KnownSeat, Strict
 from moot.simulation.injection import AmbiguousCase, Injection, Injector
 from moot.simulation.simulate import check_prices
 from moot.society import Society
-
-Duration = Annotated[timedelta, BeforeValidator(duration)]
-
-
-def _known(seat: Seat) -> Seat:
-    if seat not in rulebook().seats:
-        raise ValueError(f"there is no seat {seat!r}: choose one of {', '.join(sorted(rulebook().seats))}")
-    return seat
-
-
-KnownSeat = Annotated[Seat, AfterValidator(_known)]
-"""A seat that the rulebook has."""
 
 
 class SceneError(MootError):
     """Say what is wrong with a scene, where, and what to do; one line."""
 
 
-def _instant(value: object) -> object:
-    found = value
-    try:
-        if isinstance(value, str):
-            found = datetime.fromisoformat(value)
-        if isinstance(found, datetime):
-            found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, OverflowError):
-        found = None
-    if not isinstance(found, datetime):
-        raise ValueError(f"{str(value)[:40]} is no instant: write 2026-02-23T10:00:00Z")
-    if not FIRST <= found < LAST:
-        raise ValueError(f"a society lives from {FIRST:%Y} to {LAST.year - 1}, not in {found.year}")
-    return found
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class MindScene(_Strict):
+class MindScene(Strict):
     """A seat's script; every entry is a mapping with optional `type`, `delay`, `silent` and body fields."""
 
     script: tuple[dict[str, Any], ...] = ()
     then: Literal["simulated", "silent"] = "simulated"
 
 
-class Reply(_Strict):
+class Reply(Strict):
     """An admin's answer: to the `last` escalation or one by id, with an option's number or a text."""
 
     escalation: str = "last"
@@ -87,7 +59,7 @@ class Reply(_Strict):
     text: str | None = None
 
 
-class Inject(_Strict):
+class Inject(Strict):
     """A post that nobody owes, or an admin's reply to an escalation."""
 
     after: Duration
@@ -97,7 +69,7 @@ class Inject(_Strict):
     reply: Reply | None = None
 
 
-class Scene(_Strict):
+class Scene(Strict):
     """A scene file.
 
     Attributes:
@@ -110,9 +82,10 @@ class Scene(_Strict):
         systems: Which systems live; by default both.
         minds: Scripts by seat. The admin is silent unless it is named here.
         inject: Posts that nobody owes.
+        rehearse: What goes wrong; it is then lived and judged as `moot chaos` does it.
     """
 
-    start: Annotated[datetime, BeforeValidator(_instant)]
+    start: Instant
     until: Duration
     seed: Annotated[int, Field(ge=-MAX_WHOLE, le=MAX_WHOLE)] = 1
     cycle: Literal["micro", "once", "architecture", "daily", "none"] = "micro"
@@ -120,6 +93,22 @@ class Scene(_Strict):
     systems: tuple[Literal["A", "B"], ...] = ("A", "B")
     minds: dict[KnownSeat, MindScene] = Field(default_factory=dict)
     inject: tuple[Inject, ...] = ()
+    rehearse: Rehearsal | None = None
+
+    def world(self) -> WorldPlan | None:
+        """Return the world that it rehearses, None for a scene in which nothing goes wrong on purpose.
+
+        Raises:
+            BadInput: Something in it cannot be together.
+        """
+        if self.rehearse is None:
+            return None
+        for key in ("cycle", "prices", "minds", "inject"):
+            if key in self.model_fields_set:
+                raise BadInput(f"{key}: leave it out beside `rehearse`, which says what happens")
+        return world_of(
+            self.rehearse, seed=self.seed, start=self.start, until=self.until, systems=self.systems
+        )
 
     def schedules(self, base: Mapping[str, Any]) -> dict[str, Any]:
         """Return the schedules of the scene."""
@@ -143,11 +132,13 @@ class SceneResult:
     Attributes:
         envelopes: The whole log.
         warnings: Injections that met nothing, script entries that were never used, minds of one's own that gave no
-            answer; one line each.
+            answer, faults that never struck; one line each.
+        findings: What is wrong with the log of a rehearsal.
     """
 
     envelopes: list[Envelope] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
 
 def load_scene(path: Path | str) -> Scene:
@@ -203,7 +194,8 @@ def parse_scene(raw: object, name: str = "scene") -> Scene:
         for n, inject in enumerate(scene.inject):
             if (inject.body is None) == (inject.reply is None):
                 raise SceneError(f"inject[{n}]: give it a body or a reply, one of them")
-    except SceneError as exc:
+        scene.world()  # what cannot be together is said before anything is lived
+    except (SceneError, BadInput) as exc:
         raise SceneError(f"{name}: {exc}") from None
     except ValidationError as exc:
         raise SceneError(f"{name}: {line(exc, 'scene', _KEYS)}") from None
@@ -211,7 +203,12 @@ def parse_scene(raw: object, name: str = "scene") -> Scene:
 
 
 _KEYS: Final = sorted(
-    {*Scene.model_fields, *Inject.model_fields, *MindScene.model_fields, *Reply.model_fields}
+    {
+        name
+        for model in (Scene, Inject, MindScene, Reply, Rehearsal, Wrong, Done)
+        for field, info in model.model_fields.items()
+        for name in (info.alias or field,)
+    }
 )
 
 
@@ -304,6 +301,9 @@ def run_scene(
         UnusableMind: A mind cannot be used.
         PriceFileError: The prices cannot be used.
     """
+    if (world := scene.world()) is not None:
+        outcome, warnings = rehearse(world, out)
+        return SceneResult(outcome.log, warnings, outcome.findings)
     result = SceneResult()
     plan = plan_of(scene, out, settings, minds)
     if out is not None:

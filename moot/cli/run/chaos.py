@@ -13,11 +13,13 @@ from moot.cli.numbers import MOST_WHOLE
 from moot.cli.output import console, heading, plural, print_table, say, table, write_json
 from moot.cli.place import AsJson
 from moot.cli.run.simulate import progress
+from moot.protocols.kernel.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from moot.chaos.run import ChaosResult, Week
+    from moot.chaos.scenes import FoundScene
 
 SHOWN: Final = 3
 """Findings of one world that are printed; --json has them all."""
@@ -26,6 +28,7 @@ SHOWN: Final = 3
 @command(
     "moot chaos --weeks 100 --seed 1 --jobs 2",
     "moot chaos --seed 4711",
+    "moot chaos --seed 4711 --shrink --out ./found",
     "moot chaos --weeks 20 --seed 1 --faults crash,bots --rate 0.5 --out ./broken",
     "moot chaos --weeks 20 --seed 1 --json | jq .findings",
 )
@@ -68,17 +71,25 @@ def chaos(
             help="A new folder for the figures, and for plan and log of each week with a finding.",
         ),
     ] = None,
+    shrink: Annotated[
+        bool,
+        typer.Option(
+            "--shrink", help="Make the first week of each kind of finding small: a scene that finds it too."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Live weeks of societies in which bots, people, the process and the clock fail, and judge what they leave.
 
     A seed draws what goes wrong and when; the same seed gives the same week, byte for byte, unless it lives on files,
     as one in fifty does. Each log is checked as moot verify does it; besides, nothing acknowledged may be lost, and
-    once faults have stopped all that is owed must be settled. Exit code 1: something was found.
+    once faults have stopped all that is owed must be settled. Exit code 1: something was found. With --shrink it is
+    then told as a scene, as small as it gets, which moot scene runs; with --out it is DIR/SEED/scene.yaml.
     """
     classes = CLASSES if faults is None else classes_of(faults)
 
     from moot.chaos.run import ChaosOptions, check, run
+    from moot.chaos.scenes import scenes_of
 
     options = ChaosOptions(seed=seed, weeks=weeks, days=days, classes=classes, rate=rate, jobs=jobs, out=out)
     check(options)
@@ -92,11 +103,27 @@ def chaos(
                 told(done / weeks, f"seed {week.seed}")
 
         result = run(options, tell)
+    if shrink and weeks == 1 and not result.found:
+        raise BadInput(f"seed {seed}: nothing was found, so there is nothing to shrink")
+    scenes: list[FoundScene] = []
+    if shrink:
+        with progress("shrinking") as told:
+            scenes = list(scenes_of(result, told))
     if as_json:
-        write_json(result.as_json())
+        write_json(result.as_json() | ({"scenes": [one.as_json() for one in scenes]} if shrink else {}))
     else:
         print_result(console(), result)
+        for scene in scenes:
+            print_scene(console(), scene)
     return 1 if result.found else 0
+
+
+def print_scene(target: Console, scene: FoundScene) -> None:
+    """Print a scene, and where it is kept."""
+    target.print(heading(f"seed {scene.seed} as a scene", scene.says))
+    target.print(scene.text, soft_wrap=True, markup=False, highlight=False, end="")
+    if scene.path is not None:
+        target.print(f"moot scene {scene.path}", style="dim", soft_wrap=True)
 
 
 def print_result(target: Console, result: ChaosResult) -> None:

@@ -23,6 +23,7 @@ from moot.cli.output import say, write_lines
 from moot.cli.place import AsJson
 from moot.cli.setup.config import settings as configured
 from moot.place import free_for_a_log
+from moot.protocols.kernel.errors import BadInput
 
 
 @command(
@@ -43,11 +44,12 @@ def scene(
     budget: BudgetOption = None,
     key_env: KeyOption = None,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Run a scene in virtual time and show its log.
 
     A scene scripts what seats say; whatever it leaves open is simulated with its seed. With --json each line
-    is one message, as moot log gives it.
+    is one message, as moot log gives it. A scene with `rehearse` says what goes wrong; its log is judged as
+    moot chaos does it. Exit code 1: something was found.
     """
     from moot.config.settings import load_settings
     from moot.seating import seats_of
@@ -62,6 +64,8 @@ def scene(
         settings = settings.model_copy(update={"models": own.models, "budget": own.budget})
     played = load_scene(file)
     among = seats_of(plan_of(played, None, settings).settings)
+    if played.rehearse is not None and (mind or model):
+        raise BadInput("a scene with `rehearse` has minds of its own: leave --mind and --model out")
     seated = wanted(model, seats, budget, key_env).over(settings, minds_of(mind), among)
     plan = plan_of(played, out, seated.settings, seated.minds)
     say_models(plan.chosen, seated.settings)
@@ -74,3 +78,6 @@ def scene(
             reader.show_envelope(envelope)
     for warning in result.warnings:
         say(f"moot scene: {warning}")
+    for finding in result.findings:
+        say(f"moot scene: {finding}")
+    return 1 if result.findings else 0
