@@ -206,7 +206,7 @@ def test_a_script_that_says_what_is_no_message_ends_the_scene_with_the_reason(
 
 def test_the_scene_on_its_page_comes_to_all_it_says() -> None:
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "write-a-scene.md").read_text(encoding="utf-8")
-    (scene,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
+    scene, rehearsed = re.findall(r"```yaml\n(.*?)```", page, re.S)
     result = run_scene(parse_scene(yaml.safe_load(scene)))
     assert result.warnings == []
     said = [(env.body.type, getattr(env.body, "verdict", None)) for env in result.envelopes]
@@ -215,6 +215,10 @@ def test_the_scene_on_its_page_comes_to_all_it_says() -> None:
     ruled = [env.body.outcome for env in result.envelopes if env.body.type == "RULING"]
     assert ruled == ["void", "REJECT"], "one for the silent Critic, one for the second revision"
     assert [e.body.how for e in result.envelopes if e.body.type == "ESCALATION_RESOLVED"] == ["answered"]
+    result = run_scene(parse_scene(yaml.safe_load(rehearsed)))
+    assert (result.warnings, result.findings) == ([], [])
+    kinds = [env.body.type for env in result.envelopes]
+    assert (kinds.count("SOCIETY_STARTED"), kinds.count("STOP"), kinds.count("MOTION")) == (2, 1, 1)
 
 
 def test_the_same_scene_gives_the_same_bytes() -> None:
