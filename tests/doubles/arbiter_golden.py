@@ -1,4 +1,4 @@
-"""Six small runs of Arbiter in virtual time, of which every byte is known beforehand; kept in `tests/golden/arbiter/`.
+"""Small runs of Arbiter in virtual time, of which every byte is known beforehand; kept in `tests/golden/arbiter/`.
 
 python -m tests.doubles.arbiter_golden writes them anew.
 """
@@ -9,6 +9,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +19,7 @@ from moot.arbiter.embedders import EndpointEmbedder
 from moot.arbiter.engine import Engine
 from moot.arbiter.interrupt import Interrupt
 from moot.arbiter.live import runner_of
+from moot.arbiter.meetings import MEETINGS
 from moot.arbiter.mocking import MockEmbedder, MockRunner
 from moot.arbiter.outcomes import Outcomes
 from moot.arbiter.resolving import prepare
@@ -26,9 +28,11 @@ from moot.bots.models.request import Request
 from moot.clock import Clock, VirtualClock
 from moot.config.arbiter.bank import load_bank
 from moot.config.arbiter.judging import judge_of
+from moot.config.arbiter.moot_protocols import ARENA, PANEL
 from moot.protocols.arbiter.generated import ResolvedConfiguration
 from moot.protocols.calls.usage import Usage
 from tests.doubles.arbiter_configs import resolved
+from tests.doubles.arbiter_meetings import ASKS, held, protocol_of
 from tests.doubles.arbiter_runs import START, clock_task, policy
 
 FOLDER: Final = Path(__file__).parents[1] / "golden" / "arbiter"
@@ -231,7 +235,17 @@ def goldens() -> dict[str, Golden]:
         "interrupted-at-once": Golden(
             _config("debate_v1", execution={"k_max": 6}), debate, stops={2.25: 1, 2.5: 1}
         ),
+        "mock-arena": Golden(_meetings(ARENA)),
+        "mock-panel": Golden(_meetings(PANEL)),
     }
+
+
+def _meetings(kind: str) -> dict[str, Any]:
+    # What is held in threads at once ends in any order.
+    found = _config(execution={"k_max": 4, "k_min": 1, "batch_size": 2, "workers": 1})
+    found["question"]["text"] = ASKS[kind]
+    found["protocol"].update(protocol_of(kind))
+    return found
 
 
 def carry_out(golden: Golden, directory: Path) -> None:
@@ -251,7 +265,8 @@ def carry_out(golden: Golden, directory: Path) -> None:
         outcomes = Outcomes(
             config, judge_of(config.protocol.decision_contract), "live-v0" if golden.script else "mock-v0"
         )
-        runner: Any = MockRunner(outcomes, clock, delay=timedelta(seconds=1))
+        meeting = partial(held, config) if config.protocol.type in MEETINGS else None
+        runner: Any = MockRunner(outcomes, clock, delay=timedelta(seconds=1), meeting=meeting)
         embedder: Any = MockEmbedder(config.run.seed)
         if golden.script is not None:
             post = ScriptedPost(clock, golden.script)

@@ -1,4 +1,4 @@
-"""Six runs whose every byte is known: written again they are the same, and both judges find nothing in them."""
+"""Runs whose every byte is known: written again they are the same, and both judges find nothing in them."""
 
 from __future__ import annotations
 

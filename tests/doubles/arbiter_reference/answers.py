@@ -98,7 +98,7 @@ def objects(text: str) -> list[Any]:
 
 def read(config: Mapping[str, Any], trial: Mapping[str, Any], plain_version: str) -> dict[str, Any]:
     """Return the line of parsed.jsonl that a trial should have, without the words of an error."""
-    is_debate = config["protocol"]["type"] == "debate_v1"
+    is_debate = config["protocol"]["type"] != "independent"
     contract = config["protocol"].get("decision_contract")
     most = config["measurement"]["embedding_max_chars"]
     version = "debate-v1" if is_debate else "independent-v1" if contract else plain_version

@@ -65,8 +65,7 @@ def planned(config: Mapping[str, Any], trial: int) -> dict[str, Any]:
     if kind == "independent":
         template = choose("protocols", "protocol")
         return {**line, "assigned_config": {"model": model, "persona": one, "protocol": template, **more}}
-    other = choose("personas", "persona")
-    roles = {"proposer": one, "critic": other}
+    roles = {role: one if not n else choose("personas", "persona") for n, role in enumerate(seats(config))}
     return {
         **line,
         "assigned_config": {"model": model, "persona": None, "protocol": None, **more},
@@ -74,6 +73,18 @@ def planned(config: Mapping[str, Any], trial: int) -> dict[str, Any]:
             role: {"model_slug": model, "persona_id": persona, **more} for role, persona in roles.items()
         },
     }
+
+
+def seats(config: Mapping[str, Any]) -> Sequence[str]:
+    """Return who speaks in a trial, in the order in which personas are drawn."""
+    protocol = config["protocol"]
+    if "panel" in protocol:
+        return (*protocol["panel"]["reviewers"], "synthesizer")
+    return {
+        "debate_v1": ("proposer", "critic"),
+        "moot:debate": ("advocate", "critic", "judge"),
+        "moot:arena": ("planner", "reviewer", "finalizer"),
+    }[protocol["type"]]
 
 
 def decoded(given: Mapping[str, Any] | None, source: Iterator[float]) -> dict[str, Any] | None:
