@@ -247,7 +247,9 @@ def lived(plan: WorldPlan, directory: Path | None = None) -> Outcome:
     try:
         return live(plan, directory=directory)
     except Exception as fault:
-        return Outcome(plan.seed, [Finding("failed", 0, f"{type(fault).__name__}: {fault}")])
+        return Outcome(
+            plan.seed, [Finding("failed", 0, f"{type(fault).__name__}: {' '.join(str(fault).split())}")]
+        )
 
 
 def rehearse(plan: WorldPlan, out: Path | None) -> tuple[Outcome, list[str]]:
@@ -258,7 +260,7 @@ def rehearse(plan: WorldPlan, out: Path | None) -> tuple[Outcome, list[str]]:
         out: A directory for its log; None: nothing is written.
 
     Returns:
-        What came of it, and faults that never struck, one line each.
+        What came of it, and, where nothing was found, faults that never struck, one line each.
     """
     outcome = lived(plan, out)
     if out is not None and plan.bus == "memory":
@@ -268,7 +270,7 @@ def rehearse(plan: WorldPlan, out: Path | None) -> tuple[Outcome, list[str]]:
     return outcome, [
         f"rehearse.faults.{n}: {spell.fault} never struck"
         for n, spell in enumerate(plan.spells)
-        if spell.fault not in struck
+        if spell.fault not in struck and not outcome.findings
     ]
 
 

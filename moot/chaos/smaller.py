@@ -15,6 +15,8 @@ SHARES: Final = (0.25, 0.5, 0.75, 0.9)
 """To which of its length a world is cut, the shortest first."""
 LONGER: Final = 1.5
 """By so much a world may be longer, for a rounder length."""
+LEAST_S: Final = 60.0
+"""A world is not made shorter than that, in society seconds."""
 CYCLES_H: Final = (12, 6, 4, 3)
 DRAWS: Final = 6
 """So many other draws are tried for something whose own has a long number."""
@@ -91,12 +93,13 @@ def shorter(plan: WorldPlan, shown_at: datetime | None) -> Iterator[WorldPlan]:
     if shown_at is not None:
         shown_s = (shown_at - plan.start).total_seconds() / plan.speed
         for wall_s in (shown_s + 60.0 / plan.speed, shown_s * 1.1):
-            if 0.0 < wall_s < plan.wall_s * SHARES[-1]:
+            if LEAST_S / plan.speed <= wall_s < plan.wall_s * SHARES[-1]:
                 yield until(uncalm, round(wall_s, 3))
     if calm:
         yield uncalm
     for share in SHARES:
-        yield until(plan, round(plan.calm_s * share + calm, 3))
+        if plan.calm_s * share >= LEAST_S / plan.speed:
+            yield until(plan, round(plan.calm_s * share + calm, 3))
         if calm:
             yield changed(plan, wall_s=round(plan.calm_s + calm * share, 3))
 
@@ -192,6 +195,8 @@ def _simpler(spell: Spell) -> Iterator[dict[str, Any]]:
     if not fault(spell.fault).is_act and spell.size != 1.0:
         one = 1.0 if spell.size > 0 else -1.0
         yield {"size": one}
+        if abs(spell.size) > 2.0:
+            yield from ({"size": float(round(spell.size * share))} for share in SHARES)
         yield {"size": float(f"{spell.size:.0e}")}
         yield {"size": float(round(spell.size))}
 
