@@ -161,8 +161,9 @@ class Ledger:
         try:
             answer = await self._calls.bursar.caller(name).ask(view, place.turn, request)
         except NoBudget as lack:
-            self._spent(str(lack).replace("the budget of the society", "the budget of the run"))
-            raise
+            why = str(lack).replace("the budget of the society", "the budget of the run")
+            self._spent(why)
+            raise NoBudget(why) from None
         except BusClosed:
             # What stopped the log says more.
             raise self.host.fault or BusClosed("the ledger is closed") from None

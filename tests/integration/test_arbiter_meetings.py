@@ -255,7 +255,9 @@ def test_what_could_not_be_paid_to_its_end_goes_on_without_paying_twice(
     # What is embedded is paid for, too.
     made = [len(one.trial.calls or ()) for one in first.trials]
     assert made == ([3, 3, 1] if kind == "arena" else [5, 3])
-    assert first.trials[-1].trial.error_code == "no_budget"
+    cut = first.trials[-1].trial
+    assert cut.error is not None and cut.error_code == "no_budget"
+    assert cut.error.message == "the budget of the run is 9 calls, which leaves no room for the call"
     assert len(server.calls) == sum(made)
     second = run_live(server, tmp_path, config=run, budget={"calls": 100})
     assert [one.trial.status for one in second.trials] == ["success"] * 4
