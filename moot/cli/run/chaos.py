@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from moot.chaos.scenes import FoundScene
 
 SHOWN: Final = 3
-"""Findings of one world that are printed; --json has them all."""
+"""Findings of one world that are printed; chaos --json has them all."""
 
 
 @command(

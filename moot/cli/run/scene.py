@@ -21,6 +21,7 @@ from moot.cli.minds import (
 )
 from moot.cli.output import say, write_lines
 from moot.cli.place import AsJson
+from moot.cli.run.chaos import SHOWN
 from moot.cli.setup.config import settings as configured
 from moot.place import free_for_a_log
 from moot.protocols.kernel.errors import BadInput
@@ -78,6 +79,8 @@ def scene(
             reader.show_envelope(envelope)
     for warning in result.warnings:
         say(f"moot scene: {warning}")
-    for finding in result.findings:
+    for finding in result.findings[:SHOWN]:
         say(f"moot scene: {finding}")
+    if len(result.findings) > SHOWN:
+        say(f"moot scene: and {len(result.findings) - SHOWN} more that may follow from these")
     return 1 if result.findings else 0

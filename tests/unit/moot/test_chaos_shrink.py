@@ -97,7 +97,7 @@ def test_a_safeguard_that_is_gone_is_found_shrunk_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
-    words = ("chaos", "--seed", "26", "--days", "0.5", "--faults", "bots")
+    words = ("chaos", "--seed", "36", "--days", "0.2", "--faults", "bots")
     with monkeypatch.context() as patched:
         patched.setattr(Sequencer, "_learn", lambda *_: None)
         ended = moot(*words, "--shrink", "--out", out, "--json")
