@@ -16,6 +16,8 @@ EMPTY: Final = "is empty: write something"
 NEEDED: Final = "is needed"
 SHOWN: Final = 60
 """So many characters of a wrong value are quoted."""
+FEW: Final = 8
+"""So many names to choose from are listed."""
 
 Context = Mapping[str, Any]
 
@@ -128,6 +130,15 @@ def _few(context: Context, _given: Any) -> str:
     return "is empty: give at least 1 item" if least == 1 else f"give at least {least:,} items"
 
 
+def _unknown_kind(context: Context, _given: Any) -> str:
+    named, kinds = context["tag"], str(context["expected_tags"]).replace("'", "").split(", ")
+    close = get_close_matches(named, kinds, 1, 0.75)
+    if close:
+        return f"there is no type {_quoted(named)}: did you mean {close[0]}?"
+    listed = f": choose from {', '.join(kinds)}" if len(kinds) <= FEW else ""
+    return f"there is no type {_quoted(named)} here{listed}"
+
+
 def _bounded(bound: str, words: str) -> Callable[[Context, Any], str]:
     def said(context: Context, given: Any) -> str:
         return f"choose {words} {_number(context[bound])}, not " + _quoted(given).strip("'")
@@ -157,6 +168,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Context, Any], str]]] = {
     "literal_error": lambda context, given: f"choose {context['expected']}, not {_quoted(given)}",
     "enum": lambda context, given: f"choose {context['expected']}, not {_quoted(given)}",
     "string_pattern_mismatch": lambda context, given: f"{_quoted(given)} does not match {context['pattern']}",
+    "union_tag_invalid": _unknown_kind,
     "none_required": lambda _context, _given: "is to be left out here",
     "json_invalid": lambda context, _given: f"is not JSON: {context['error']}",
     "string_unicode": lambda _context, _given: "is not valid Unicode",

@@ -23,7 +23,7 @@ PAGE = (ROOT / "docs" / "how-to" / "write-a-protocol.md").read_text(encoding="ut
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```\n", PAGE, re.S)
 (CODE,) = (text for kind, text in BLOCKS if kind == "python")
 (SCENE,) = (text for kind, text in BLOCKS if kind == "yaml")
-PACKAGE, SETTINGS = (text for kind, text in BLOCKS if kind == "toml")
+PACKAGE, PROJECT, SETTINGS = (text for kind, text in BLOCKS if kind == "toml")
 SAID = [text.split("\n", 1) for kind, text in BLOCKS if kind == "text"]
 
 

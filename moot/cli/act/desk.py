@@ -136,7 +136,10 @@ def _signed(dollars: float) -> Text:
 
 @command("moot strategies ./moot-data", "moot strategies ./moot-data --json | jq '.[].strategy_id'")
 def strategies(named: Source, as_json: AsJson = False) -> None:
-    """Show where every strategy stands: its stage, its figures since it was deployed, what it trades, why it moved."""
+    """Show where every strategy stands: its stage, its figures since it was deployed, what it trades, why it moved.
+
+    In a pipe each strategy is one line, however long, for grep; with COLUMNS=80 the lines fit 80 columns.
+    """
     moves: dict[str, dict[str, Any]] = {}
     found = Situation.of(named, watch=lambda env, fx, _docket: _note_move(moves, env, fx))
     data = strategies_json(found, moves)

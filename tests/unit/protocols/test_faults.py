@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from moot.protocols.codec import decode_body
+from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.faults import line
 from moot.protocols.kernel.fields import VISIBLE
 
@@ -103,6 +105,19 @@ def test_no_line_speaks_the_validators_words(text: str) -> None:
         Strict.model_validate_json(text)
     said = line(refused.value, "it")
     assert "Input" not in said and "valid" not in said and said.startswith(("it: ", "text: "))
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("VERDIKT", "body: there is no type 'VERDIKT': did you mean VERDICT?"),
+        ("QUESTION", "body: there is no type 'QUESTION' here"),
+    ],
+)
+def test_a_type_that_there_is_not_is_a_plain_line_without_all_that_there_are(named: str, said: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        decode_body(f'{{"type": "{named}"}}')
+    assert str(refused.value) == f"{said} [messages]"
 
 
 def complaint(kind: type[BaseModel], given: dict[str, Any]) -> str:
