@@ -72,7 +72,7 @@ def test_a_person_takes_a_seat_is_told_what_is_wrong_and_then_answers(
         page.locator(".board a[href^='/seat/']").first.click()
         expect(page.locator(".bar h1")).to_contain_text("Critic: assessment of")
         expect(page.locator(".head .pace")).to_have_text("1×")
-        expect(page.locator(".tell.slow")).to_contain_text("waits for a person")
+        expect(page.locator(".tell.slow")).to_contain_text("waiting for owner in the seat of the Critic")
         page.get_by_role("button", name="Send as the Critic").click()
         expect(page.locator("form.form [role=status]")).to_contain_text("Not sent")
         expect(page.locator("form.form .err").first).to_be_visible()
