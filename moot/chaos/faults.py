@@ -56,6 +56,7 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "stray": _act(2.0),
         "flood": _act(0.5, 3.0),
         "ring": _act(0.5, 3.0),
+        "deposed": _act(2.0),
     },
     "models": {
         "invalid_json": Fault(lasts_s=LONG),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -17,6 +18,9 @@ from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
 
 NOW: Final = timedelta(0)
+
+OWED: Final = 0.6
+"""Share of messages of any type that are of one that is owed: only those come to what a rule says of their fields."""
 
 
 class Died(RuntimeError):
@@ -75,16 +79,16 @@ class StruckMind(Mind):
 
 
 def any_message(dice: Dice, view: View) -> Message:
-    """Draw a message of any type: something that was said, or what a schema allows."""
+    """Draw a message of any type: what was said before, what is owed with anything in it, or what a schema allows."""
     said = [env.body for env in view.transcript]
-    if said and dice.chance(0.5):
+    if said and dice.chance(0.3):
         return dice.pick(said)
-    return drawn(dice, view)
+    return drawn(dice, view, view.obligation.expects if dice.chance(OWED) else ())
 
 
-def drawn(dice: Dice, view: View) -> Message:
-    """Draw a message of any type by its schema, about the case at hand."""
+def drawn(dice: Dice, view: View, types: Sequence[str] = ()) -> Message:
+    """Draw a message of some types, or of any type, by its schema, about the case at hand."""
     messages = rulebook().messages
-    kind = messages[dice.pick(sorted(messages))]
+    kind = messages[dice.pick(types or sorted(messages))]
     given = {kind.case_field: view.obligation.case_id} if kind.case_field else {}
     return filled(kind, given, generator("chaos", dice.whole(0, 2**31)), view.now)

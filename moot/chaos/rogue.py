@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from pydantic import ValidationError
@@ -13,6 +14,7 @@ from moot.bots.minds.generic import filled
 from moot.bots.tools.seeding import generator
 from moot.channels.errors import Refused
 from moot.chaos.dice import Dice
+from moot.chaos.minds import StruckMind
 from moot.chaos.plan import Spell
 from moot.host import Host
 from moot.protocols.kernel.envelope import BOT, Draft, Envelope
@@ -169,10 +171,29 @@ async def _ring(turn: Turn) -> bool:
     return True
 
 
+async def _deposed(turn: Turn) -> bool:
+    """Speak for a seat that a person has taken since, or left: what it owes as its mind would answer, or a note."""
+    host, dice = turn.host, turn.dice
+    seats = sorted(seat for seat in host.docket.context.tenures if seat in turn.bots)
+    if not seats:
+        return False
+    seat = Seat(dice.pick(seats))
+    owed = host.docket.owed_by(seat)
+    view = await host.view(seat, dice.pick(owed)) if owed else None
+    mind = host.bot(seat).mind
+    reply = await (mind.within if isinstance(mind, StruckMind) else mind).answer(view) if view else None
+    draft = host.answer_draft(view, reply.body) if view and reply else None
+    if draft is None:
+        note = filled(ResearchNote, {}, generator("chaos", dice.whole(0, 2**31)), host.clock.now())
+        draft = Draft(channel="#a-research", author=seat, body=note, actor=BOT, key=turn.key)
+    return await turn.post(replace(draft, tenure=0))
+
+
 ACTS: Final[Mapping[str, Callable[[Turn], Awaitable[bool]]]] = {
     "echo": _echo,
     "stray": _stray,
     "flood": _flood,
     "ring": _ring,
+    "deposed": _deposed,
 }
 """What rogue bots do, by name; each says whether it got anything into the log."""

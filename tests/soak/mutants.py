@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import re
 import sys
 import time
 from collections.abc import Mapping
@@ -32,28 +31,33 @@ FIRST: Final = 1
 MOST: Final = 60
 """So many weeks are lived at most."""
 
+NOTHING: Final = "nothing"
+"""With nothing switched off the same weeks have no finding: else one would prove nothing."""
+
 BY_NAME: Final[Mapping[str, Safeguard]] = {one.name: one for one in SAFEGUARDS}
 
 
-def look(name: str, *, most: int = MOST, days: float = WEEK, first: int = FIRST) -> dict[str, Any]:
+def look(name: str, *, most: int = MOST, days: float = WEEK, classes: tuple[str, ...] = ()) -> dict[str, Any]:
     """Switch a safeguard off, in this process and for good, and live weeks until one has a finding.
 
     Args:
-        name: Of the safeguard.
+        name: Of the safeguard, or `NOTHING`.
         most: How many weeks at most.
         days: About how long each is.
-        first: The first seed.
+        classes: The faults that are let loose; empty: those that the safeguard names.
 
     Returns:
         The row of the table: `weeks` that were lived, `wall_s`, and `seed` and `finding` where there is one.
     """
-    safeguard = BY_NAME[name]
-    switch_off(safeguard)
-    options = ChaosOptions(seed=first, weeks=most, days=days, classes=safeguard.classes)
-    row = {"name": name, "rule": safeguard.rule, "classes": list(safeguard.classes), "days": days}
-    began, weeks, seed = time.monotonic(), 0, first
+    safeguard = BY_NAME.get(name)
+    if safeguard is not None:
+        switch_off(safeguard)
+    let_loose = classes or (safeguard.classes if safeguard is not None else CLASSES)
+    options = ChaosOptions(seed=FIRST, weeks=most, days=days, classes=let_loose)
+    row: dict[str, Any] = {}
+    began, weeks, seed = time.monotonic(), 0, FIRST
     while weeks < most:
-        if not safeguard.on_files or options.plan(seed).bus == "sqlite":
+        if safeguard is None or not safeguard.on_files or options.plan(seed).bus == "sqlite":
             weeks += 1
             week = week_of((options, seed))
             if week.findings:
@@ -80,21 +84,25 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
     for one in SAFEGUARDS:
         row = rows.get(one.name)
         if row is None:
+            if one.why:
+                missed.append(f"- {one.says}: not looked for; {one.why}.")
             continue
         cells = [one.says, one.rule, str(row["weeks"]), f"{row['wall_s']:.0f}"]
         if "seed" in row:
-            lines.append(f"| {' | '.join(cells)} | {row['seed']} | {_quoted(check_of(row))} |")
+            seed = str(row["seed"])
+            if one.classes != CLASSES:
+                seed += f" of `--faults {','.join(one.classes)}`"
+            lines.append(f"| {' | '.join(cells)} | {seed} | {check_of(row)} |")
         else:
             lines.append(f"| {' | '.join(cells)} | | not found |")
             missed.append(f"- {one.says}: {one.why or 'no week came to where it matters'}.")
     found = sum("seed" in row for row in rows.values())
-    head = f"Of {len(rows)} safeguards {found} were missed within {MOST} weeks.\n"
+    head = f"{found} of {len(SAFEGUARDS)} were found."
+    if NOTHING in rows and "seed" not in rows[NOTHING]:
+        head += f" With nothing switched off, {rows[NOTHING]['weeks']} weeks from seed 1 on had no finding."
+    head += "\n"
     tail = ["", "Not found:", "", *missed] if missed else []
     return "\n".join([head, *lines, *tail]) + "\n"
-
-
-def _quoted(check: str) -> str:
-    return check if re.fullmatch(r"[a-z -]+", check) else check.replace("|", "\\|")
 
 
 def page_with(text: str, page: str) -> str:
@@ -112,19 +120,20 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=MOST, help="weeks at most for each")
     parser.add_argument("--page-only", action="store_true", help="write the page again from what is known")
     options = parser.parse_args()
-    if unknown := sorted(set(options.names) - set(BY_NAME)):
-        parser.error(f"there is no safeguard {unknown[0]}: choose from {', '.join(BY_NAME)}")
+    names = (*BY_NAME, NOTHING)
+    if unknown := sorted(set(options.names) - set(names)):
+        parser.error(f"there is no safeguard {unknown[0]}: choose from {', '.join(names)}")
     rows = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    rows = {name: rows[name] for name in BY_NAME if name in rows}
-    for name in () if options.page_only else options.names or BY_NAME:
+    for name in () if options.page_only else options.names or names:
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             row = rows[name] = pool.apply(look, (name,), {"most": options.most})
         told = f"seed {row['seed']}: {row['finding']}" if "seed" in row else "not found"
         print(f"{name}: {row['weeks']} weeks, {row['wall_s']:.0f} s: {told}", flush=True)
-        RESULTS.write_text(json.dumps({n: rows[n] for n in BY_NAME if n in rows}, indent=1) + "\n")
+        RESULTS.write_text(json.dumps({n: rows[n] for n in names if n in rows}, indent=1) + "\n")
     if PAGE.exists():
         PAGE.write_text(page_with(table(rows), PAGE.read_text()))
-    return int(any("seed" not in row and not BY_NAME[name].why for name, row in rows.items()))
+    missed = [one.name for one in SAFEGUARDS if not one.why and "seed" not in rows.get(one.name, {})]
+    return int(bool(missed) or "seed" in rows.get(NOTHING, {}))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Safeguards of the product, each with the words of its code that make it one: `tests.soak.mutants` switches them off."""
+"""Safeguards of the product, each with the words of its code that make it one: what `tests.soak.mutants` looks for."""
 
 from __future__ import annotations
-
 import __future__ as future
+
 import importlib
 import inspect
 import textwrap
@@ -34,7 +34,7 @@ class Safeguard(NamedTuple):
         rule: Whose it is.
         says: What it is, as the end of "without …".
         edits: What switches it off.
-        classes: The faults that are let loose.
+        classes: The faults that are let loose: all, unless those that it needs meet too seldom among all.
         on_files: Whether only worlds on files count: there is none of it in memory.
         why: Why chaos cannot find it, where it cannot; "" where it should.
     """
@@ -116,6 +116,7 @@ SAFEGUARDS: Final = (
                 "False:",
             ),
         ),
+        why="the clocks of a society never go back themselves, so this one holds against nothing yet",
     ),
     Safeguard(
         "secrets",
@@ -146,6 +147,7 @@ SAFEGUARDS: Final = (
         "K14",
         "the tenure that a bot's message must be of",
         (Edit(DOCKET + "_seat", "and author not in PEOPLE:", "and False:"),),
+        classes=("bots", "people"),
     ),
     Safeguard(
         "holder",
@@ -158,6 +160,24 @@ SAFEGUARDS: Final = (
         "K1, K14, K21",
         "the admission of what guests post",
         (Edit("moot.door:Door.publish", "check_guest(draft, self._host.docket)", "pass"),),
+    ),
+    Safeguard(
+        "identity",
+        "K1",
+        "the refusal of ids that are somebody else's",
+        (Edit(KERNEL + "rules:Gate.admit", "check_identity(draft, self._derived)", "pass"),),
+    ),
+    Safeguard(
+        "replies",
+        "K1",
+        "the question whether what a guest answers was ever said",
+        (Edit("moot.door:Door._check_reply", "if named is not None and", "if False and"),),
+    ),
+    Safeguard(
+        "violations",
+        "K10",
+        "the VIOLATION beside what changes nothing",
+        (Edit(DOCKET + "_violated", "self.demand(duties.violation_of(env, violation))", "pass"),),
     ),
     Safeguard(
         "hops",
@@ -268,12 +288,6 @@ SAFEGUARDS: Final = (
         ),
     ),
     Safeguard(
-        "edge",
-        "R-F17",
-        "the bars against orders on little confidence and at a session's edge",
-        (Edit("moot.protocols.trading.no_order:check_growth", "if row.bars and", "if False and"),),
-    ),
-    Safeguard(
         "money",
         "K11",
         "the fees in the book",
@@ -292,42 +306,10 @@ SAFEGUARDS: Final = (
         (Edit("moot.protocols.calls.books:Books.lack", "if (has or 0) + adds > most:", "if False:"),),
     ),
     Safeguard(
-        "recovery",
-        "K26",
-        "the settlement of calls that a crash left open",
-        (
-            Edit(
-                "moot.bots.officers.bursar:Bursar.recover",
-                "list(self._ledger.open.items())",
-                "()",
-            ),
-        ),
-    ),
-    Safeguard(
         "motions",
         "R-D10, R-D7, R-F9",
         "the bars against a judgment that upholds",
         (Edit("moot.protocols.motion.judging:judged", 'if body.outcome == "UPHELD":', "if False:"),),
-    ),
-    Safeguard(
-        "durable",
-        "K17",
-        "receipts that wait for the disk",
-        (
-            Edit(
-                "moot.channels.log.writer:Writer._place",
-                "if entry is not None:",
-                "if entry is not None and not future.set_result(receipt):",
-            ),
-        ),
-        on_files=True,
-    ),
-    Safeguard(
-        "shield",
-        "K17",
-        "the wait for messages whose publisher was cancelled",
-        (Edit("moot.host:Host.settle", "while self._under_way:", "while False:"),),
-        on_files=True,
     ),
     Safeguard(
         "sight",

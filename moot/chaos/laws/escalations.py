@@ -117,18 +117,58 @@ class NobodyIsAskedForEver(Memory, source="5.3, R-E2"):
                 yield f"{case} is open since {since}"
 
 
-class SilenceIsNoConsent(Memory, source="5.3, R-B1"):
-    """Nothing is deployed or approved because nobody answered."""
+class NobodyIsHurried(Memory, source="K6, R-E2", is_raw=True):
+    """An escalation expires after four hours in which the society ran: an outage is nobody's silence."""
 
     def __init__(self) -> None:
-        self.ends: Recent[int, tuple[str, str]] = Recent(512)
+        self.open: Recent[str, tuple[str, float]] = Recent()
+        self.down = 0.0
+        self.last = ""
+
+    @hears()
+    def any(self, message: Message) -> Findings:
+        """Count the minutes in which nobody could do anything."""
+        body, at = message["body"], message["sent_at"]
+        if body["type"] == "SOCIETY_STARTED" and self.last:
+            self.down += minutes(self.last, at)
+        elif body["type"] == "CLOCK_SET":
+            self.down += body.get("held_s", 0.0) / 60
+        elif body["type"] == "ESCALATION":
+            self.open[message["case_id"]] = at, self.down
+        self.last = at
+        return ()
 
     @hears("ESCALATION_RESOLVED")
     def resolved(self, message: Message) -> Findings:
-        """Note how it ended."""
-        self.ends[message["seq"]] = message["case_id"], message["body"]["how"]
-        if message["body"]["how"] == "expired" and message["body"]["effect"] in CONSENTS:
-            return (f"expired, and its effect is {message['body']['effect']}",)
+        """Hold the time that it was open against the four hours."""
+        since, down = self.open.pop(message["case_id"], ("", 0.0))
+        if message["body"]["how"] != "expired" or not since:
+            return ()
+        ran = minutes(since, message["sent_at"]) - (self.down - down)
+        return (f"expired after {ran:.1f} minutes in which the society ran",) if ran < FOUR_HOURS - LATE else ()
+
+
+class SilenceIsNoConsent(Memory, source="5.3, R-B1, R-E2"):
+    """Silence takes the first option of an escalation; nothing is deployed or approved because nobody answered."""
+
+    def __init__(self) -> None:
+        self.first: Recent[str, str] = Recent()
+        self.ends: Recent[int, tuple[str, str]] = Recent(512)
+
+    @hears("ESCALATION")
+    def opened(self, message: Message) -> Findings:
+        """Note what comes of silence."""
+        self.first[message["case_id"]] = message["body"]["options"][0]["effect"]
+        return ()
+
+    @hears("ESCALATION_RESOLVED")
+    def resolved(self, message: Message) -> Findings:
+        """Note how it ended, and hold silence against the first option."""
+        case, how, effect = message["case_id"], message["body"]["how"], message["body"]["effect"]
+        self.ends[message["seq"]] = case, how
+        first = self.first.pop(case, effect)
+        if how == "expired" and (effect in CONSENTS or effect != first):
+            return (f"expired, and its effect is {effect}, the first option's {first}",)
         return ()
 
     @hears("RULING")
