@@ -145,7 +145,9 @@ class NobodyIsHurried(Memory, source="K6, R-E2", is_raw=True):
         if message["body"]["how"] != "expired" or not since:
             return ()
         ran = minutes(since, message["sent_at"]) - (self.down - down)
-        return (f"expired after {ran:.1f} minutes in which the society ran",) if ran < FOUR_HOURS - LATE else ()
+        if ran < FOUR_HOURS - LATE:
+            return (f"expired after {ran:.1f} minutes in which the society ran",)
+        return ()
 
 
 class SilenceIsNoConsent(Memory, source="5.3, R-B1, R-E2"):
