@@ -13,6 +13,8 @@ from moot.clock import VirtualClock
 from moot.config.settings import Settings
 from moot.minds.choosing import Chosen
 from moot.plan import Plan
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.escalation.triggers import ANSWER_WITHIN
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.debate_table import BUDGETED
 from moot.society import Society
@@ -21,6 +23,8 @@ NAME: Final = "warming-up"
 """The folder of a life that may not be kept; what is in it is moved out, or removed."""
 LOOK: Final = timedelta(minutes=10)
 """So often, in society time, it looks whether something waits for a person."""
+LEFT: Final = timedelta(hours=2)
+"""So long an escalation still waits at least: a minute at 120 times real time, until a page is opened."""
 EARLIER: Final = timedelta(hours=7)
 """So much earlier the next life begins, at another hour: nothing came up in the one before."""
 LIVES: Final = 6
@@ -39,8 +43,8 @@ def live(
     """Let a fresh society live in virtual time, and leave its log, memory and evidence in a data directory.
 
     It ends in the second half of the time that it has, at the first moment at which a debate has no verdict yet and
-    an escalation waits for a person, so that there is something to see and to answer. A life in which that does not
-    happen is not kept: another begins some hours earlier.
+    an escalation waits for a person, and will for a while: there is something to see and to answer. A life in which
+    that does not happen is not kept: another begins some hours earlier.
 
     Args:
         directory: The data directory, which has no log yet.
@@ -95,10 +99,13 @@ def _life(plan: Plan, days: timedelta) -> tuple[datetime, bool]:
             docket = society.host.docket
 
             def is_awaited() -> bool:
-                is_argued = any(
-                    isinstance(case, DebateState) and case.phase in BUDGETED for case in docket.cases.values()
+                cases = docket.cases.values()
+                return any(
+                    isinstance(case, DebateState) and case.phase in BUDGETED for case in cases
+                ) and any(
+                    isinstance(case, EscalationState) and until + LEFT <= case.anchor_at + ANSWER_WITHIN
+                    for case in cases
                 )
-                return is_argued and bool(docket.context.running.get("escalation"))
 
             await society.run_until(until)
             while until < end and not is_awaited():
