@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from moot.heap import look_seldom
+
 
 def main() -> None:
     """Run the command line and exit; nobody ever sees a traceback."""
+    look_seldom()
     try:
         from moot.cli.commands import app
     except KeyboardInterrupt:

@@ -67,6 +67,11 @@ def holding(*texts: str) -> Where:
     return Where(" AND instr(json, ?)" * len(texts), texts)
 
 
+def holding_any(*texts: str) -> Where:
+    """Want the rows whose text holds one of these, at least one of which is given."""
+    return Where(f" AND ({' OR '.join(['instr(json, ?)'] * len(texts))})", texts)
+
+
 def having(fields: Mapping[str, Iterable[str]], *, is_not: bool = False) -> Where:
     """Want the rows whose fields, named as in `FIELDS`, have one of these values, or none of them.
 

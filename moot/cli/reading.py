@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,13 +82,21 @@ class Log:
         from moot.channels.showing.namebook import TELLING, NameBook
 
         book = NameBook()
-        kinds = [key("type", kind) for kind in TELLING]
-        # A data directory finds types by an index, a file is read once.
-        found = [self.lines(having=[kind]) for kind in kinds] if self.directory else [self.lines()]
-        for line in chain.from_iterable(found):
+        kinds = tuple(key("type", kind) for kind in TELLING)
+        for line in self._telling(kinds) if self.directory is not None else self.lines():
             if any(kind in line for kind in kinds):
                 book.note(open_line(line))
         return book
+
+    def _telling(self, kinds: tuple[str, ...]) -> Iterator[str]:
+        """Yield the lines of a database whose body has one of these types; its type is the first that a line says.
+
+        To look through the texts here takes half the time that the database takes to.
+        """
+        with self._reading() as rows:
+            found = [seq for seq, text in rows.texts() if text.startswith(kinds, text.find('"type":"'))]
+            for row in filter(None, map(rows.at, found)):
+                yield self._line(row)
 
     def newest(self, *having: str) -> str | None:
         """Return the last line that holds all of these texts."""
