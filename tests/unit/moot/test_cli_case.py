@@ -49,8 +49,8 @@ def test_it_reads_from_head_to_end(place: Path) -> None:
 
 
 def test_full_shows_texts_that_a_line_leaves_out_or_cuts_short(place: Path) -> None:
-    assert "reasoning: " not in done("case", place, HYP)
-    assert "reasoning: " in done("case", place, HYP, "--full")
+    assert "rationale: " not in done("case", place, HYP)
+    assert "rationale: " in done("case", place, HYP, "--full")
 
 
 def test_the_beginning_of_an_id_will_do(place: Path) -> None:
