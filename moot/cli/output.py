@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 UNWRAPPED: Final = 10_000
 """Columns of an output that is no terminal: one row stays one line, so that it can be searched."""
+PAGE: Final = 80
+"""Columns of a page that is read as a whole, where its output is no terminal; COLUMNS says otherwise."""
 
 
 def has_colour(stream: TextIO) -> bool:
@@ -28,8 +30,17 @@ def has_colour(stream: TextIO) -> bool:
     return stream.isatty()
 
 
-def console(stream: TextIO | None = None) -> Console:
-    """Return a console on a stream, standard output by default; text is never markup."""
+def page() -> Console:
+    """Return a console for a page that is read as a whole: how things stand, rather than what was said line by line."""
+    return console(columns=PAGE)
+
+
+def console(stream: TextIO | None = None, *, columns: int = UNWRAPPED) -> Console:
+    """Return a console on a stream, standard output by default; text is never markup.
+
+    Args:
+        columns: Its width where it is no terminal and COLUMNS says nothing.
+    """
     from rich.console import Console
 
     class Piped(Console):
@@ -39,7 +50,7 @@ def console(stream: TextIO | None = None) -> Console:
             raise BrokenPipeError
 
     stream = stream or sys.stdout
-    is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
+    is_piped = not stream.isatty() and not os.environ.get("COLUMNS")
     return Piped(
         file=stream,
         color_system="auto" if has_colour(stream) else None,
@@ -47,7 +58,7 @@ def console(stream: TextIO | None = None) -> Console:
         highlight=False,
         emoji=False,
         markup=False,
-        width=UNWRAPPED if is_wide else None,
+        width=columns if is_piped else None,
     )
 
 

@@ -52,12 +52,10 @@ def open_halt(given: RuleInput) -> HaltState:
     """Open a halt with a HALT, or with a RISK_ALERT of level HALT.
 
     Raises:
-        Violation: It names another than who says it, the desk is halted already (R-B5), or the Operator halts it while
-            the Guardian is not silent, which shows in that nothing makes the Operator owe a HALT (R-B13).
+        Violation: The desk is halted already (R-B5), or the Operator halts it while the Guardian is not silent, which
+            shows in that nothing makes the Operator owe a HALT (R-B13).
     """
     env, context = given.message, given.context
-    if isinstance(env.body, Halt):
-        check(env.body, said_by(env), "R-B5", version=context.version)
     book = context.fold_named("book")
     if book.halted:
         raise Violation("R-B5", f"the desk is halted already, by {book.halt_id}")
@@ -72,6 +70,17 @@ def open_halt(given: RuleInput) -> HaltState:
         anchor_at=env.sent_at,
         by=env.author,
     )
+
+
+def halt_said(given: RuleInput) -> HaltState:
+    """Open a halt with a HALT.
+
+    Raises:
+        Violation: It names another than who says it; or as `open_halt`.
+    """
+    env = given.message
+    check(given.body, said_by(env), "R-B5", version=given.context.version)
+    return open_halt(given)
 
 
 def said_by(env: Envelope) -> Figures:
@@ -164,7 +173,7 @@ HALT: Final = Machine(
     phases=(HALTED, RESUMING),
     rule="R-B5",
     start={
-        Halt: Start(open_halt, (HALTED,)),
+        Halt: Start(halt_said, (HALTED,)),
         RiskAlert: Start(open_halt, (HALTED,), through="alert"),
     },
     steps={

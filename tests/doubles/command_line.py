@@ -35,6 +35,11 @@ def done(*args: object, **more: Any) -> str:
     return result.stdout
 
 
+def wide(*args: object, **more: Any) -> str:
+    """Run a command line that succeeds where there is room for every row in a line."""
+    return done(*args, COLUMNS="1000", **more)
+
+
 def data(*args: object, **more: Any) -> Any:
     """Run a command line with --json that succeeds; return what it printed as data."""
     return json.loads(done(*args, "--json", **more))

@@ -66,10 +66,17 @@ def ids_in(value: Any, name: str = "") -> Iterator[str]:
         yield value
 
 
+PAGES = ("status", "obligations", "escalations", "calls", "positions", "strategies")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_fits_80_columns_where_it_is_piped(run: Path, page: str) -> None:
+    assert max(map(len, done(page, run).splitlines())) <= 80
+
+
 def test_every_id_that_a_command_prints_can_be_asked_about(run: Path) -> None:
-    words = ("status", "obligations", "escalations", "calls", "positions", "strategies")
-    printed = "\n".join(done(word, run) for word in (*words, "log"))
-    found = {*ID.findall(printed), *ids_in([data(word, run) for word in words]), *ids_in(messages(run))}
+    printed = "\n".join(done(word, run) for word in (*PAGES, "log"))
+    found = {*ID.findall(printed), *ids_in([data(word, run) for word in PAGES]), *ids_in(messages(run))}
     of_each_kind = {re.sub(r"\d+", "9", one): one for one in sorted(found)}
 
     assert {"hyp_9_9", "strat_9_9", "cau_9", "cycle_9_9", "dep_9_9"} <= of_each_kind.keys()

@@ -14,7 +14,7 @@ from moot.cli.act.people import made, said
 from moot.cli.app import command
 from moot.cli.errors import Refused, Unusable
 from moot.cli.fitting import Row, print_rows
-from moot.cli.output import clock_time, console, heading, money, per_cent, print_table, table, write_json
+from moot.cli.output import clock_time, heading, money, page, per_cent, print_table, table, write_json
 from moot.cli.place import AsJson, Dir, Source
 from moot.cli.reading import Log
 from moot.cli.situation import Situation
@@ -38,7 +38,7 @@ def positions(named: Source, as_json: AsJson = False) -> None:
     if as_json:
         write_json(data)
         return
-    target = console()
+    target = page()
     target.print(heading(str(named), f"exchange {market_text(found)}"))
     rows = table("", "", "", right=("",), fold=("",))
     rows.show_header = False
@@ -138,7 +138,7 @@ def _signed(dollars: float) -> Text:
 def strategies(named: Source, as_json: AsJson = False) -> None:
     """Show where every strategy stands: its stage, its figures since it was deployed, what it trades, why it moved.
 
-    In a pipe each strategy is one line, however long, for grep; with COLUMNS=80 the lines fit 80 columns.
+    In a pipe its lines fit 80 columns, or what COLUMNS says: with COLUMNS=500 each strategy is one line, for grep.
     """
     moves: dict[str, dict[str, Any]] = {}
     found = Situation.of(named, watch=lambda env, fx, _docket: _note_move(moves, env, fx))
@@ -146,7 +146,7 @@ def strategies(named: Source, as_json: AsJson = False) -> None:
     if as_json:
         write_json(data)
         return
-    target = console()
+    target = page()
     if not data:
         target.print("the log names no strategy", style="dim")
         return

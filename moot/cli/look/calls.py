@@ -12,7 +12,7 @@ from moot.cli.app import command
 from moot.cli.errors import Unusable
 from moot.cli.fitting import Row, print_rows
 from moot.cli.look.call_story import cost_text, money, print_answer, state_text, story_json, took
-from moot.cli.output import console, heading, plural, say, seat_text, write_json
+from moot.cli.output import heading, page, plural, say, seat_text, write_json
 from moot.cli.place import AsJson, Source
 from moot.cli.reading import Log, fold, key
 from moot.cli.situation import budgets_json, budgets_of
@@ -135,7 +135,7 @@ def calls(
             if as_json:
                 write_json(story_json(found, read.messages, bodies))
             else:
-                print_answer(console(), found, read.messages, bodies)
+                print_answer(page(), found, read.messages, bodies)
             return
         found = [
             one
@@ -147,7 +147,7 @@ def calls(
         if as_json:
             write_json(_json(found, read.docket, bodies.why))
             return
-        _print(console(), found, read, is_filtered=len(found) < len(read.all))
+        _print(page(), found, read, is_filtered=len(found) < len(read.all))
         kept = sum(bool(one.request_sha256) for one in found)
         if bodies.why and kept:
             say(

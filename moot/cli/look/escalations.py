@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.cli.app import command
+from moot.cli.fitting import Row, print_rows
 from moot.cli.output import (
     clock_time,
-    console,
     duration,
     heading,
+    page,
     plural,
     print_hanging,
-    print_table,
-    table,
     write_json,
 )
 from moot.cli.place import AsJson, Source
@@ -113,7 +112,7 @@ def escalations(named: Source, as_json: AsJson = False) -> None:
     if as_json:
         write_json([one.as_json(now) for one in found])
         return
-    target = console()
+    target = page()
     is_first = True
     for one in found:
         if one.how is None:
@@ -220,10 +219,14 @@ def print_ended(target: Console, ended: Sequence[Raised]) -> None:
 
     if len(ended) > LATELY:
         target.print(heading("Ended", f"{plural(len(ended), 'escalation')}, the last {LATELY} of them"))
-    rows = table("ended", "escalation", "trigger", "how", "effect", fold=("trigger",))
+    rows = []
     for one in ended[-LATELY:]:
         how = f"{one.how} by {one.by}" if one.how == "answered" and one.by else one.how or ""
         at = clock_time(one.ended_at) if one.ended_at else ""
         again = f" (again {plural(one.recurred, 'time')})" if one.recurred else ""
-        rows.add_row(at, one.escalation_id, clean(one.body.trigger) + again, how, words(one.effect or ""))
-    print_table(target, rows)
+        rows.append(
+            Row((at, one.escalation_id, how, words(one.effect or ""), clean(one.body.trigger) + again))
+        )
+    print_rows(
+        target, ("ended", "escalation", "how", "effect", "trigger"), rows, fold="effect", below="trigger"
+    )

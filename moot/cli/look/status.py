@@ -13,10 +13,10 @@ from moot.cli.app import command
 from moot.cli.fitting import Row, print_rows
 from moot.cli.output import (
     clock_time,
-    console,
     duration,
     heading,
     money,
+    page,
     per_cent,
     plural,
     print_table,
@@ -51,7 +51,7 @@ def status(
     if as_json:
         write_json(found.status_json())
         return
-    target, docket, context = console(), found.docket, found.docket.context
+    target, docket, context = page(), found.docket, found.docket.context
     target.print(heading(str(named), _state(found) if until is None else f"after message {until:,}"))
     rows = table("", "", fold=("",))
     rows.show_header = False
@@ -107,7 +107,7 @@ def obligations(named: Source, as_json: AsJson = False) -> None:
     if as_json:
         write_json([found.obligation_json(o) for o in found.owed()])
         return
-    print_obligations(console(), found)
+    print_obligations(page(), found)
 
 
 def print_cases(target: Console, found: Situation) -> None:

@@ -9,7 +9,7 @@ import pytest
 import moot
 from moot.memory.bodies_file import CALLS_NAME
 from tests.doubles.called import ASKED, Called, a_claim
-from tests.doubles.command_line import complaint, data, done
+from tests.doubles.command_line import complaint, data, done, wide
 from tests.doubles.command_line import moot as moot_command
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.model_server import completion
@@ -23,7 +23,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_the_calls_of_a_log_and_what_they_come_to(place: Path) -> None:
-    assert done("calls", place) == (
+    assert wide("calls", place) == (
         "Calls of models  3 calls\n"
         "message  when         seat      model   outcome   tokens     cost   took  about\n"
         "      3  02-23 10:00  Advocate  priced  answered     150  $0.0003  0.7 s  motion_20260223_1000\n"
@@ -168,7 +168,7 @@ def test_what_is_under_way_refused_by_a_budget_or_never_sent_says_so(tmp_path: P
     called.table.refuse(turn=2, why="the budget of the society is 1 call")
     place = called.write()
 
-    told = done("calls", place)
+    told = wide("calls", place)
     rows = [" ".join(line.split()[5:]) for line in told.splitlines()[2:5]]
     assert rows == [
         "under way 400 $0.001 motion_20260223_1000",
@@ -176,8 +176,8 @@ def test_what_is_under_way_refused_by_a_budget_or_never_sent_says_so(tmp_path: P
         "no budget 0 $0.00 motion_20260223_1000: the budget of the society is 1 call",
     ]
     assert data("calls", place)["totals"]["all"]["calls"] == 1
-    assert "nothing was posted for it, so far" in done("calls", place, CLAIM)
-    assert "400, the most it may take" in done("calls", place, CLAIM)
+    assert "nothing was posted for it, so far" in wide("calls", place, CLAIM)
+    assert "400, the most it may take" in wide("calls", place, CLAIM)
 
 
 def test_a_price_that_is_not_known_is_no_zero(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_the_latest_calls_are_listed_and_all_are_counted(tmp_path: Path) -> None
     for turn in range(1, 46):
         called.table.settle(called.table.reserve(turn=turn).body.call_id)  # type: ignore[attr-defined]
     place = called.write()
-    told = done("calls", place).splitlines()
+    told = wide("calls", place).splitlines()
     assert told[0] == "Calls of models  45 calls, the last 40 of them"
     assert len(told[2 : told.index("")]) == 40
     assert len(data("calls", place)["calls"]) == 45
@@ -242,7 +242,7 @@ def test_texts_that_are_lost_are_missed_and_the_rest_is_told(place: Path) -> Non
         f"moot calls {place}: {place / CALLS_NAME} is not there; what was asked and answered in 3 calls is lost, and "
         "moot verify says that it is not borne out\n"
     )
-    story = done("calls", place, CLAIM)
+    story = wide("calls", place, CLAIM)
     assert f"lost      the request is lost: {place / CALLS_NAME} is not there" in story
     assert "posted as message 9, CLAIM" in story
     assert "is not there" in data("calls", place)["texts_lost"]

@@ -133,5 +133,5 @@ def test_an_open_panel_is_counted_and_its_reviewers_owe(tmp_path: Path) -> None:
 
     text = done("status", place)
     assert "open          1 panel\n" in text
-    assert "EIC          PHASE1" in text and "DA           PHASE1" in text
+    assert "EIC          Phase 1 report" in text and "DA           Phase 1 report" in text
     assert {o["seat"] for o in data("obligations", place)} == set(table.roles)

@@ -30,7 +30,7 @@ from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
 from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
 from moot.reception import Reception
 from tests.doubles import bodies
-from tests.doubles.command_line import complaint, data, done, moot
+from tests.doubles.command_line import complaint, data, done, moot, wide
 from tests.doubles.copying import replace
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.live_society import LiveSociety
@@ -114,7 +114,7 @@ def test_positions_are_the_books(table: MoneyTable, tmp_path: Path) -> None:
 def test_positions_read_like_this(table: MoneyTable, tmp_path: Path) -> None:
     place = log_of(table, tmp_path)
 
-    assert done("positions", place) == (
+    assert wide("positions", place) == (
         f"{place}  exchange open until 16:00 UTC\n"
         "equity    1,000,998.00  +998.00 (+0.10 %) in all\n"
         "cash        989,998.00\n"
@@ -161,8 +161,8 @@ def test_a_halt_is_told_with_since_when_by_whom_and_why(table: MoneyTable, tmp_p
         "phase": "halted",
     }
     line = f"halted since 2026-02-23 10:05 UTC by guardian ({env.case_id}): too risky\n"
-    assert line in done("positions", place)
-    assert line in done("status", place)
+    assert line in wide("positions", place)
+    assert line in wide("status", place)
 
 
 def test_a_halt_by_an_alert_is_told_too_and_a_lifted_one_is_not(table: MoneyTable, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_strategies_read_like_this(table: MoneyTable, tmp_path: Path) -> None:
     table.close_day(AAA=110.0)
     reason = bodies.moved("x").reason
 
-    assert done("strategies", log_of(table, tmp_path)) == (
+    assert wide("strategies", log_of(table, tmp_path)) == (
         "strategy  stage       deployed  days             Sharpe      P&L  from peak   limit  "
         "trades, and why it moved last\n"
         "strat_1   production  yes          1  too few (1 of 20)  +998.00     0.00 %  5.00 %  "
@@ -306,7 +306,7 @@ def test_status_names_the_desks_cases_and_a_line_of_the_desk(table: MoneyTable, 
     table.alert("WARNING")
     place = log_of(table, tmp_path)
 
-    text = done("status", place)
+    text = wide("status", place)
     assert "open          1 session, 1 trade, 1 alert\n" in text
     assert (
         "desk          exchange open until 16:00 UTC, equity 1,000,998.00, +998.00 today (+0.10 %)\n" in text

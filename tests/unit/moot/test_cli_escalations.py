@@ -5,7 +5,7 @@ from pathlib import Path
 
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.seats import ADMIN
-from tests.doubles.command_line import data, done
+from tests.doubles.command_line import data, done, wide
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import START, Table
 
@@ -30,7 +30,7 @@ def test_an_open_escalation_shows_what_may_be_answered_and_how_long(tmp_path: Pa
     assert found["answer_by"] == "2026-02-23T18:40:00.000000Z"
     assert found["remaining_s"] == 220 * 60
     assert [option["n"] for option in found["options"]] == [1, 2, 3]
-    assert done("escalations", place) == (
+    assert wide("escalations", place) == (
         "URGENT  esc_20260223_1440  raised 2026-02-23 14:40 UTC, message 27\n"
         "  trigger   3 consecutive timeouts from explorer\n"
         "  context   3 deadlines in a row passed without a word from explorer\n"

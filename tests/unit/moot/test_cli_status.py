@@ -10,7 +10,7 @@ from moot.cli.output import duration, plural
 from moot.protocols.kernel.people import SeatTaken
 from moot.protocols.kernel.seats import ADMIN
 from tests.doubles.call_table import CallTable
-from tests.doubles.command_line import complaint, data, done, write
+from tests.doubles.command_line import complaint, data, done, wide, write
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import START, Table
 
@@ -47,7 +47,7 @@ def test_a_status_of_before_has_cases_and_obligations_as_they_stood(place: Path)
 
 
 def test_a_status_of_before_reads_like_this(place: Path) -> None:
-    assert done("status", place, "--until", 7) == (
+    assert wide("status", place, "--until", 7) == (
         f"{place}  after message 7\n"
         "society time  2026-02-23 10:53 UTC, seed 1, rules 3\n"
         "messages      7, no ended cases\n"
@@ -122,7 +122,7 @@ def test_status_names_who_runs_it_and_who_sits_where(tmp_path: Path) -> None:
     place = write_log(tmp_path / "d", table.log)
 
     with Lease.acquire(place):
-        text = done("status", place)
+        text = wide("status", place)
         found = data("status", place)
 
     assert f"running, ×1, process {os.getpid()}" in text

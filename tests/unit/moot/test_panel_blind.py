@@ -10,6 +10,7 @@ import pytest
 
 from moot.bots.minds.mind import View
 from moot.bots.seats.panel_prompts import prompt_for
+from moot.channels.errors import Refused
 from moot.protocols.kernel.envelope import BOT, Actor, Draft
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation, Visibility
@@ -154,7 +155,7 @@ class Sitting:
 
     async def open(self) -> None:
         self.stage.host.contents = {REF: PAPER}.__getitem__
-        await self.post(EVOLVER, record("ref_900", summary=PAPER[:1900]), "#a-report")
+        await self.post(EVOLVER, record("ref_001", summary=PAPER[:1900]), "#a-report")
         await self.post(ADMIN, Note(text=PAPER))
         opened = PanelOpened(
             contract=as_json(FULL),
@@ -177,7 +178,8 @@ class Sitting:
             word_count=1,
             content_ref=QUOTE[:200],
         )
-        await self.post(ADMIN, again)
+        with pytest.raises(Refused, match="ids like panel_… are counted"):
+            await self.post(ADMIN, again)
 
     async def restart(self, seat: Seat) -> None:
         """Let a reviewer quote the paper in a Phase 2 that sets two dimensions aside."""

@@ -91,7 +91,7 @@ def test_a_sound_debate_is_sound() -> None:
 
 
 def test_a_low_confidence_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(judging, "LOW_CONFIDENCE", 0.1)
+    monkeypatch.setattr(judging, "SURE", judging.SURE._replace(limit=0.1))
     table = argued()
     seq = judged(table, "APPROVE", 0.5)
     assert second(table) == [(seq, "debate", "R-D7")]
@@ -99,6 +99,7 @@ def test_a_low_confidence_is_found(monkeypatch: Patch) -> None:
 
 def test_a_tie_is_found(monkeypatch: Patch) -> None:
     monkeypatch.setattr(judging, "is_tie", never)
+    monkeypatch.setattr(judging, "LEAD", judging.LEAD._replace(limit=-1.0))
     table = argued()
     seq = judged(table, alpha_argument_score=0.7, risk_argument_score=0.66)
     assert second(table) == [(seq, "debate", "R-D8")]
@@ -216,7 +217,7 @@ def test_a_round_out_of_turn_is_found(monkeypatch: Patch) -> None:
 def test_a_verdict_before_the_exchange_is_over_is_found(
     monkeypatch: Patch, confidence: float, ok: bool
 ) -> None:
-    monkeypatch.setattr(debate_rules, "CLEAR_SIGNAL", 0.0)
+    monkeypatch.setattr(debate_rules, "CLEAR", debate_rules.CLEAR._replace(limit=0.0))
     table = argued(rounds=1, confidence=confidence)
     seq = judged(table, "REJECT")
     assert second(table) == ([] if ok else [(seq, "debate", "1.4")])

@@ -166,7 +166,7 @@ def test_a_pattern_that_comes_back_updates_its_principle_and_no_other():
     table.until(AT + timedelta(days=1))
     body, owed = answer(table)
     assert [(p.principle_id, p.change) for p in body.principles] == [("prin_001", "updated")]
-    wrong = body.principles[0].model_copy(update={"principle_id": "prin_007"})
+    wrong = body.principles[0].model_copy(update={"principle_id": ""})
     env = table.say(EVOLVER, body.model_copy(update={"principles": (wrong,)}), owed=owed)
     assert beside(table, env).field == "principles[0].principle_id"
     env = table.say(EVOLVER, body, owed=owed)

@@ -13,7 +13,7 @@ from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.case import evolve
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope, seal
-from moot.protocols.kernel.errors import Forbidden
+from moot.protocols.kernel.errors import Forbidden, Malformed
 from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel import messages as m
@@ -922,10 +922,10 @@ def test_nobody_but_the_orchestrator_lints_decides_or_aborts_in_a_log_that_nobod
         assert docket.cases[table.panel_id] is before
 
 
-def test_a_message_that_is_no_move_of_a_panel_is_a_violation() -> None:
+def test_no_panel_takes_the_id_of_another() -> None:
     table = held()
-    env = table.panel(panel_id=table.panel_id, title="Another work under the same id")
-    assert table.effects_of(env).violation is not None
+    with pytest.raises(Malformed, match="ids like panel_… are counted"):
+        table.panel(panel_id=table.panel_id, title="Another work under the same id")
     assert table.state.title == "On widgets"
 
 
