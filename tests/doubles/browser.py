@@ -82,3 +82,18 @@ def say(page: Page, text: str) -> str:
     page.keyboard.press("Enter")
     page.wait_for_selector(".compose .said")
     return page.locator(".compose .said").inner_text()
+
+
+def go(page: Page, place: str) -> None:
+    """Go to a place as a click on a link does; returns when it is shown."""
+    # Nobody waits for the promise through the protocol of the browser, which may lose it as garbage.
+    page.evaluate(
+        """(path) => {
+            window.arrived = null;
+            const moot = getElement(document.querySelector('.moot').id.slice(1));
+            moot.go(path).then(() => { window.arrived = path; });
+        }""",
+        place,
+    )
+    page.wait_for_function("(path) => window.arrived === path", arg=place)
+    page.wait_for_selector(".main .scroll")

@@ -17,6 +17,7 @@ from moot.protocols.research.seats import CRITIC
 from moot.protocols.rulebook import rulebook
 from tests.doubles.biglog import Chance
 from tests.doubles.browser import browser as a_browser
+from tests.doubles.browser import go
 from tests.doubles.console_page import Consoled
 from tests.doubles.data_dir import write_log
 from tests.doubles.page_eyes import Eyes, tabbed
@@ -111,15 +112,6 @@ def page(
     yield found
     context.close()
     assert not faults, faults
-
-
-def go(page: Page, place: str) -> None:
-    """Go to a place as a click on a link does; returns when it is shown."""
-    # The page keeps the promise: one that only the protocol of the browser knows may be collected as garbage.
-    page.evaluate(
-        "(path) => window.going = getElement(document.querySelector('.moot').id.slice(1)).go(path)", place
-    )
-    page.wait_for_selector(".main .scroll")
 
 
 def test_a_message_of_a_newer_version_is_shown_as_json_and_breaks_nothing(page: Page) -> None:

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.doubles.browser import browser as a_browser
+from tests.doubles.browser import go
 from tests.doubles.console_page import Consoled
 from tests.doubles.page_eyes import Eyes
 
@@ -118,15 +119,6 @@ def test_every_view_is_accessible_in_both_colours_and_inside_its_window(
         assert not eyes.flaws, "\n".join(eyes.flaws)
     finally:
         context.close()
-
-
-def go(page: Page, place: str) -> None:
-    """Go to a place as a click on a link does; returns when it is shown."""
-    # The page keeps the promise: one that only the protocol of the browser knows may be collected as garbage.
-    page.evaluate(
-        "(path) => window.going = getElement(document.querySelector('.moot').id.slice(1)).go(path)", place
-    )
-    page.wait_for_selector(".main .scroll")
 
 
 def test_the_keyboard_reaches_everything(page: Page) -> None:

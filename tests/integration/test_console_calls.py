@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from moot.config.settings import load_settings
 from tests.doubles.browser import browser as a_browser
+from tests.doubles.browser import go
 from tests.doubles.called_motion import SECRET, a_motion
 from tests.doubles.console import Served, served
 from tests.doubles.console_page import Consoled
@@ -153,15 +154,6 @@ def opened(chromium: Browser, address: str, size: str = "wide") -> Page:
     page.wait_for_selector("html[data-ready]")
     expect(page.locator(".board")).not_to_contain_text("messages")
     return page
-
-
-def go(page: Page, place: str) -> None:
-    """Go to a place as a click on a link does; returns when it is shown."""
-    # The page keeps the promise: one that only the protocol of the browser knows may be collected as garbage.
-    page.evaluate(
-        "(path) => window.going = getElement(document.querySelector('.moot').id.slice(1)).go(path)", place
-    )
-    page.wait_for_selector(".main .scroll")
 
 
 @pytest.mark.parametrize("size", SIZES)
