@@ -47,6 +47,20 @@ def test_on_any_weekday_and_hour_a_debate_runs_and_an_escalation_waits(tmp_path:
     assert DAYS / 2 <= log[-1].sent_at - log[0].sent_at <= DAYS
 
 
+def test_it_ends_while_an_escalation_still_waits_for_long_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_up, "LEFT", timedelta(hours=3))
+    # From this start on, the first escalation beside a debate is more than an hour old.
+    warmed(tmp_path, MONDAY + timedelta(days=1))
+    log = logged(tmp_path)
+    docket = Docket(rules())
+    for envelope in log:
+        docket.fold(envelope)
+    waited = [log[-1].sent_at - case.anchor_at for case in docket.cases.values() if case.kind == "escalation"]
+    assert min(waited) <= timedelta(hours=1)
+
+
 def test_a_life_in_which_nothing_came_up_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "evidence").mkdir()
     (tmp_path / "evidence" / "kept").write_text("what lay there before")
