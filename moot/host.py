@@ -256,6 +256,10 @@ class Host:
         """Return the bot in a seat."""
         return self._bots[seat]
 
+    def has_bot(self, seat: Seat) -> bool:
+        """Say whether a bot sits in a seat; while a society opens, none may yet."""
+        return seat in self._bots
+
     def restart_bot(self, seat: Seat) -> None:
         """Ask a seat's mind anew for everything it owes (an admin's answer to an escalation)."""
         self._hand_over(seat)

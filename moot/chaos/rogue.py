@@ -174,7 +174,7 @@ async def _ring(turn: Turn) -> bool:
 async def _deposed(turn: Turn) -> bool:
     """Speak for a seat that a person has taken since, or left: what it owes as its mind would answer, or a note."""
     host, dice = turn.host, turn.dice
-    seats = sorted(seat for seat in host.docket.context.tenures if seat in turn.bots)
+    seats = sorted(s for s in host.docket.context.tenures if s in turn.bots and host.has_bot(Seat(s)))
     if not seats:
         return False
     seat = Seat(dice.pick(seats))
