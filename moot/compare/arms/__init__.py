@@ -1,0 +1,1 @@
+"""Ways of answering a case, each a class of a page."""

@@ -1,0 +1,1 @@
+"""Cases of studies: generators with a seed, and files of one's own."""

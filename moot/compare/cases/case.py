@@ -1,0 +1,63 @@
+"""A case of a study: what is shown, and the truth that is not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.frozen import Json
+
+MARKET: Final = "market"
+"""Shown: `strategy`, a StrategySpec, and `bars`, by symbol `dates` (ISO 8601), `open`, `high`, `low`, `close`, `volume`;
+answered by "APPROVE" or "REJECT"."""
+
+DOCUMENT: Final = "document"
+"""Shown: `title`, `field` and `text`; answered by a list of findings, each with its `lines` (first and last, from 1) and
+`text`."""
+
+QUESTION: Final = "question"
+"""Shown: `question` and, where there are any, `options`, a list of texts, and `context`; answered by a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case.
+
+    Attributes:
+        id: Names it, once in its study.
+        kind: What is shown, and what an answer looks like: `MARKET`, `DOCUMENT`, `QUESTION`, or one's own.
+        shown: Goes to minds.
+        truth: What answers are scored by; no arm looks at it.
+    """
+
+    id: str
+    kind: str
+    shown: Mapping[str, Json]
+    truth: Json
+
+    @property
+    def sha256(self) -> str:
+        """Return the hash of all of it as canonical JSON, in hex."""
+        whole = {"id": self.id, "kind": self.kind, "shown": self.shown, "truth": self.truth}
+        return hashlib.sha256(canonical_json(whole).encode()).hexdigest()
+
+
+class Cases(Protocol):
+    """Where cases come from: equal name, seed and parameters give equal cases in equal order.
+
+    Iterating makes each case when it is asked for, and can be done again.
+
+    Attributes:
+        name: Of the generator, or the file.
+        seed: Of the generator; 0 for a file.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    def __iter__(self) -> Iterator[Case]: ...
+    def __len__(self) -> int: ...
