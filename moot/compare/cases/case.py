@@ -11,12 +11,12 @@ from moot.protocols.kernel.canonical import canonical_json
 from moot.protocols.kernel.frozen import Json
 
 MARKET: Final = "market"
-"""Shown: `strategy`, a StrategySpec, and `bars`, by symbol `dates` (ISO 8601), `open`, `high`, `low`, `close`, `volume`;
-answered by "APPROVE" or "REJECT"."""
+"""Shown: `strategy`, a StrategySpec, and `bars`, by symbol `dates` (ISO 8601), `open`, `high`, `low`, `close`,
+`volume`; answered by "APPROVE" or "REJECT"."""
 
 DOCUMENT: Final = "document"
-"""Shown: `title`, `field` and `text`; answered by a list of findings, each with its `lines` (first and last, from 1) and
-`text`."""
+"""Shown: `title`, `field` and `text`; answered by a list of findings, each with its `lines` (first and last, from 1)
+and `text`."""
 
 QUESTION: Final = "question"
 """Shown: `question` and, where there are any, `options`, a list of texts, and `context`; answered by a text."""
