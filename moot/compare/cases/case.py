@@ -11,8 +11,9 @@ from moot.protocols.kernel.canonical import canonical_json
 from moot.protocols.kernel.frozen import Json
 
 MARKET: Final = "market"
-"""Shown: `strategy`, a StrategySpec, and `bars`, by symbol `dates` (ISO 8601), `open`, `high`, `low`, `close`,
-`volume`; answered by "APPROVE" or "REJECT"."""
+"""Shown: `strategy` (`archetype`, `params`, `symbols`) and `bars`, by symbol `dates` (ISO 8601), `open`, `high`, `low`,
+`close`, `volume`; answered by `verdict`, APPROVE or REJECT, and `strategy`, which a debate may have changed: a scorer
+wants the truth about the one that was approved, so the truth says how it is computed for any."""
 
 DOCUMENT: Final = "document"
 """Shown: `title`, `field` and `text`; answered by a list of findings, each with its `lines` (first and last, from 1)
