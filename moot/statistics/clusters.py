@@ -58,6 +58,17 @@ def ratio(means: Floats) -> Floats:
     )
 
 
+def difference(figure: Figure) -> Figure:
+    """Return the figure of by how much the second half of the columns exceeds the first half in a figure."""
+
+    def of_both(means: Floats) -> Floats:
+        half = len(means) // 2
+        found: Floats = np.subtract(figure(means[half:]), figure(means[:half]))
+        return found
+
+    return of_both
+
+
 def estimate(
     table: Floats,
     figure: Figure,

@@ -6,36 +6,36 @@ import numpy as np
 import pytest
 
 from moot.statistics.calibration import brier, reliability
-from moot.statistics.clusters import Estimate, estimate, mean, ratio
+from moot.statistics.clusters import Estimate, difference, estimate, mean, ratio
+from moot.statistics.detection import Found, f1, false_alarms, precision, recall
 from moot.statistics.votes import effective_votes
+from tests.soak import coverage
 
 
-def _covers(one: Estimate, truth: float) -> bool:
-    return one.interval.low <= truth <= one.interval.high
+@pytest.mark.parametrize("name", ["mean paired difference, 3 repetitions", "F1", "effective votes of five"])
+def test_an_interval_holds_the_truth_as_often_as_it_says(name: str) -> None:
+    assert coverage.LEAST <= coverage.coverage(name, runs=400, resamples=300) <= coverage.MOST
 
 
-def _coverage(hits: list[bool]) -> float:
-    return sum(hits) / len(hits)
+@pytest.mark.parametrize("name", sorted(set(coverage.KNOWN) - {"how often a confidence comes true"}))
+def test_a_figure_of_very_many_cases_is_the_true_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coverage, "CASES", 60_000)
+    truth, draw = coverage.KNOWN[name]
+    low, high = draw(np.random.default_rng(9), 10)
+    assert (low + high) / 2 == pytest.approx(truth, rel=0.03)
 
 
-def test_a_mean_difference_is_covered_as_often_as_it_says() -> None:
+def test_what_was_found_is_held_against_what_was_there() -> None:
+    # Two documents with errors, one reviewed without any finding, and two clean ones.
+    found = Found(np.array([2.0, 0, 0, 0]), np.array([1.0, 0, 3, 0]), np.array([1.0, 2, 0, 0]))
     chance = np.random.default_rng(1)
-    hits = []
-    for _ in range(1_000):
-        # What the cases have in common goes out of a paired difference; what repetitions share does not.
-        table = 0.3 + chance.normal(size=(80, 1)) + chance.normal(size=(80, 3)).mean(axis=1, keepdims=True)
-        hits.append(_covers(estimate(table, mean, chance, resamples=500), 0.3))
-    assert 0.93 <= _coverage(hits) <= 0.97
+    figures = [estimate(make(found), ratio, chance).value for make in (precision, recall, f1, false_alarms)]
+    assert figures == pytest.approx([2 / 6, 2 / 5, 4 / 11, 3 / 2])
 
 
-def test_a_ratio_of_totals_is_covered_as_often_as_it_says() -> None:
-    chance = np.random.default_rng(2)
-    hits = []
-    for _ in range(1_000):
-        found = chance.poisson(4.0, size=120).astype(np.float64)
-        right = chance.binomial(found.astype(np.intp), 0.7).astype(np.float64)
-        hits.append(_covers(estimate(np.stack([right, found], axis=1), ratio, chance, resamples=500), 0.7))
-    assert 0.93 <= _coverage(hits) <= 0.97
+def test_a_difference_of_figures_is_that_of_the_second_arm_less_the_first() -> None:
+    table = np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 1.0, 1.0]])
+    assert estimate(table, difference(ratio), np.random.default_rng(1)).value == pytest.approx(4 / 5 - 1 / 4)
 
 
 def test_repetitions_are_no_further_cases() -> None:
@@ -71,16 +71,6 @@ def test_votes_are_worth_what_their_errors_leave(correlation: float, votes: floa
     repeats = chance.random((50_000, 5)) < math.sqrt(correlation)
     found = effective_votes(np.where(repeats, common, own), chance, resamples=10)
     assert found.value == pytest.approx(votes, rel=0.03)
-
-
-def test_effective_votes_are_covered_as_often_as_they_say() -> None:
-    chance = np.random.default_rng(7)
-    hits = []
-    for _ in range(800):
-        common, own = chance.random((150, 1)) < 0.3, chance.random((150, 5)) < 0.3
-        errors = np.where(chance.random((150, 5)) < 0.5, common, own)
-        hits.append(_covers(effective_votes(errors, chance, resamples=500), 2.5))
-    assert 0.93 <= _coverage(hits) <= 0.97
 
 
 def test_voters_who_never_err_leave_their_worth_unknown() -> None:
