@@ -53,9 +53,9 @@ def mean(means: Floats) -> Floats:
 
 def ratio(means: Floats) -> Floats:
     """Return the first column's total in units of the second's: a figure."""
-    return np.divide(
-        means[0], means[1], out=np.full_like(means[0], np.nan), where=np.asarray(means[1] != 0.0)
-    )
+    found: Floats = np.full_like(means[0], np.nan)
+    np.divide(means[0], means[1], out=found, where=np.asarray(means[1] != 0.0))
+    return found
 
 
 def difference(figure: Figure) -> Figure:
@@ -63,7 +63,7 @@ def difference(figure: Figure) -> Figure:
 
     def of_both(means: Floats) -> Floats:
         half = len(means) // 2
-        found: Floats = np.subtract(figure(means[half:]), figure(means[:half]))
+        found: Floats = figure(means[half:]) - figure(means[:half])
         return found
 
     return of_both
