@@ -20,27 +20,33 @@ _NUMBER: Final = "{n}"
 def duty(obligation_id: str) -> str:
     """Name a duty in words, with the case that it belongs to; what is no id of one is returned as it is."""
     found = _ID.fullmatch(obligation_id)
-    return f"the {_called(found[2])} in {found[1]}" if found else obligation_id
+    return f"the {_called(*found.groups())} in {found[1]}" if found else obligation_id
 
 
 def owed(obligation_id: str) -> str:
     """Name a duty where its case is known: `rebuttal of round 2`; what is no id of one is returned as it is."""
     found = _ID.fullmatch(obligation_id)
-    return _called(found[2]) if found else obligation_id
+    return _called(*found.groups()) if found else obligation_id
 
 
-def _called(step: str) -> str:
+def _called(case_id: str, step: str) -> str:
     """Name a step in words; a time in its name is told, a number where its protocol says of what it is one."""
-    if step in (known := rulebook().duties):
-        return known[step].replace(f" of round {_NUMBER}", "")
+    if (noun := _noun(case_id, step)) is not None:
+        return noun.replace(f" of round {_NUMBER}", "")
     found = _COUNTED.fullmatch(step)
     if found is None:
         return _plain(step)
     base, rest = found[1], found[2]
-    noun = known.get(base, _plain(base))
+    noun = _noun(case_id, base) or _plain(base)
     if _NUMBER in noun:
         return noun.replace(_NUMBER, rest.partition("-")[0])
     return f"{noun}{_at(rest)}"
+
+
+def _noun(case_id: str, name: str) -> str | None:
+    """Return what a protocol calls a step, in cases such as this one or in any; None where it does not say."""
+    known = rulebook().duties
+    return known.get(f"{case_id.partition('_')[0]}/{name}") or known.get(name)
 
 
 def _plain(name: str) -> str:

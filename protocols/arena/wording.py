@@ -20,8 +20,12 @@ WORDING: Final[Mapping[str, str]] = {
 }
 
 DUTIES: Final[Mapping[str, str]] = {
+    "after": "search of the notebook after the last round",
+    "before": "search of the notebook before the first draft",
     "draft": "draft of round {n}",
+    "during": "search of the notebook during the review",
     "final": "final output",
     "review": "review of round {n}",
+    "terminated": "end of the run",
 }
 """What steps are called; `{n}` is the number behind their name."""

@@ -24,8 +24,10 @@ UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
 """Fields that no card shows: they say again what stands there already, or nothing to people."""
 
 DUTIES: Final[Mapping[str, str]] = {
-    "answer-acked": "answer",
-    "expire": "expiry",
-    "page": "reminder",
+    "answer": "answer to the escalation",
+    "answer-acked": "answer to the escalation",
+    "expire": "end of the escalation if nobody answers",
+    "page": "reminder to the admin",
+    "resolve": "end of the escalation",
 }
 """What steps are called; `{n}` is the number behind their name."""

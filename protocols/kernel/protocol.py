@@ -37,7 +37,7 @@ class Protocol:
         messages: The bodies that it brings.
         wording: By type, how a message reads behind the name of who says it; see `moot.channels.showing.wording`.
         duties: By the name of a step in obligation ids, what it is called where that in words is not enough; `{n}` is
-            the number behind the name.
+            the number behind the name. `cycle/report` is the step `report` of cases whose id begins with `cycle_`.
         unshown: By type, fields that no card shows: they say again what stands there, or nothing to people.
         urgent: Types that whoever looks must see: in a backlog surfaces post them first, and fold none of them.
         marks: By type, how a message stands out on a page: one of `MARKS`.

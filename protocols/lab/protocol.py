@@ -14,6 +14,7 @@ PROTOCOL: Final = Protocol(
     name="lab",
     messages=declared(messages),
     wording=wording.WORDING,
+    duties=wording.DUTIES,
     grounds=grounds.GROUNDS,
     unshown=wording.UNSHOWN,
     uses=(ADMIN, LAB),

@@ -24,3 +24,9 @@ UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
     "EXPERIMENT_BATCH": frozenset({"silence_s"}),
 }
 """Fields that no card shows: the id says them, or they tell people nothing."""
+
+DUTIES: Final[Mapping[str, str]] = {
+    "running": "next batch of the run, or its end",
+    "stopping": "end of the run",
+}
+"""What steps are called; `{n}` is the number behind their name."""

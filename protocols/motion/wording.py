@@ -22,6 +22,7 @@ WORDING: Final[Mapping[str, str]] = {
 }
 
 DUTIES: Final[Mapping[str, str]] = {
+    "conclusion": "judgment after the third round",
     "objections": "objections of round {n}",
     "replies": "replies of round {n}",
 }

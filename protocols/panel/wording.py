@@ -21,6 +21,9 @@ WORDING: Final[Mapping[str, str]] = {
 }
 
 DUTIES: Final[Mapping[str, str]] = {
+    "aborted": "end without a decision",
+    "decided": "decision of the panel",
+    "lint": "check of a report's form",
     "phase1": "Phase 1 report",
     "phase2": "Phase 2 report",
 }

@@ -66,9 +66,16 @@ DUTIES: Final[Mapping[str, str]] = {
     "assessment-revision": "assessment of the revision",
     "budget": "ruling when the time is over",
     "critique": "critique of round {n}",
-    "record": "record of what came of it",
+    "cycle/report": "report of the cycle",
+    "cycle/synthesis": "synthesis of principles",
+    "panel": "opening of the review panel",
+    "panel-limit": "ruling when the panel takes too long",
+    "proposal": "proposal of changes",
     "rebuttal": "rebuttal of round {n}",
+    "record": "record of what came of it",
     "refine": "refinement of {n}",
     "revise-request": "request for a revision",
+    "threshold-review": "review of the thresholds",
+    "thresholds": "new thresholds",
 }
 """What steps are called; `{n}` is the number behind their name."""
