@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from moot.bots.desk.broker import Broker
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.models.in_use import ModelInUse
@@ -32,6 +33,10 @@ class Ports:
     def market(self, market: Market) -> Market:
         """Return the market that the desk looks at and trades on."""
         return market
+
+    def broker(self, broker: Broker) -> Broker:
+        """Return the broker that fills the desk's orders."""
+        return broker
 
     def models(self, seats: ModelSeats) -> Rehearsed | None:
         """Return what stands in for models, so that none is looked for; None: they are called."""

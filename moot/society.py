@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 import structlog
 
 from moot.bots.bot import Bot
+from moot.bots.desk.broker import Broker
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.tools import SimulatedTools
@@ -155,12 +156,14 @@ class Society:
         self.host.duty_runner = duty_runner
         self._duty_runner = asyncio.create_task(duty_runner.run(), name="duty runner")
         self._duty_runner.add_done_callback(self._office_ended)
+        market = plan.ports.market(market)
         tools = SimulatedTools(
             universe=universe,
             evidence=evidence,
             seed=plan.seed,
             temper=plan.temper,
-            market=plan.ports.market(market),
+            market=market,
+            broker=plan.ports.broker(Broker(market)),
         )
         self.host.contents = partial(text_of, evidence)
         notebook = await self._exits.enter_async_context(opened(source_of(plan.settings), clock))

@@ -91,6 +91,30 @@ class Answer(NamedTuple):
     reason: str = ""
 
 
+class Broker:
+    """The paper broker of a market, as who orders knows it.
+
+    Attributes:
+        market: Where it trades.
+    """
+
+    def __init__(self, market: Market) -> None:
+        """Trade on a market."""
+        self.market = market
+
+    def ends_at(self, ticket: Ticket, filled: int = 0) -> datetime:
+        """Return when there is something to tell; see `ends_at`."""
+        return ends_at(ticket, self.market, self.market.seed, filled)
+
+    def answer(self, ticket: Ticket, instant: datetime, filled: int = 0) -> Answer | None:
+        """Say what became of an order next; see `answer`."""
+        return answer(ticket, self.market, instant, self.market.seed, filled)
+
+    def cancel(self, ticket: Ticket, cancelled_at: datetime, filled: int = 0) -> Answer:
+        """Cancel an order; see `cancel`."""
+        return cancel(ticket, self.market, cancelled_at, self.market.seed, filled)
+
+
 def cost_bps(share: float) -> float:
     """Return what an order costs in the mean, in basis points.
 

@@ -21,6 +21,7 @@ class Fault(NamedTuple):
         clocks: In whose time it can happen; empty: in any.
         buses: On which buses it can happen; empty: on any.
         is_act: Whether somebody does it so and so often while it lasts, instead of its striking what others do.
+        is_whole: Whether it is in force from a world's start to its end.
     """
 
     weight: float = 1.0
@@ -29,6 +30,7 @@ class Fault(NamedTuple):
     clocks: tuple[str, ...] = ()
     buses: tuple[str, ...] = ()
     is_act: bool = False
+    is_whole: bool = False
 
 
 def _act(weight: float = 1.0, most: float = 12.0) -> Fault:
@@ -66,6 +68,7 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "empty": Fault(lasts_s=LONG),
         "no_reply": Fault(lasts_s=LONG),
         "rate": Fault(lasts_s=LONG),
+        "rate_told": Fault(lasts_s=LONG, sizes=(1.0, 200.0)),
         "server": Fault(lasts_s=LONG),
         "hangs": Fault(lasts_s=LONG),
         "drip": Fault(lasts_s=LONG),
@@ -73,6 +76,7 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "no_usage": Fault(lasts_s=LONG),
         "wrong_usage": Fault(lasts_s=LONG),
         "tool_loop": Fault(lasts_s=LONG),
+        "no_price": Fault(0.3, ONCE, is_whole=True),
     },
     "people": {
         "take": _act(2.0),
@@ -109,6 +113,9 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "step": Fault(1.0, ONCE, clocks=PACED),
         "speed": Fault(2.0, ONCE, clocks=PACED),
         "page": Fault(2.0, ONCE, clocks=PACED),
+        "summer_time": Fault(0.3, ONCE, is_whole=True),
+        "leap_day": Fault(0.2, ONCE, is_whole=True),
+        "holiday": Fault(0.3, ONCE, is_whole=True),
     },
     "transport": {
         "twice": Fault(),
@@ -120,6 +127,10 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "gap": Fault(1.0, (MINUTE, 8 * HOUR)),
         "thin": Fault(2.0, (10 * MINUTE, 30 * HOUR), (1.0, 1_000.0)),
         "split": Fault(1.0, (HOUR, 60 * HOUR), (0.1, 4.0)),
+        "rejects": Fault(1.0, LONG),
+        "late": Fault(1.0, LONG, (10.0, 7_200.0)),
+        "partly": Fault(1.0, LONG, (1.5, 50.0)),
+        "never": Fault(1.0, LONG),
     },
 }
 """All faults, by class and name."""

@@ -7,12 +7,16 @@ import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import count
+from random import Random
 from typing import Any, Final
 
 from moot.bots.models.answer import Answer
 from moot.bots.models.in_use import ModelInUse, endpoint_of
 from moot.bots.models.record import record_of
+from moot.bots.models.retrying import CAP_S, wait_s
 from moot.bots.models.transport import Errand, Sent, Transport
+from moot.chaos.plan import Spell
 from moot.chaos.striking import Striking
 from moot.memory.bodies import Bodies
 from moot.model_start import ModelSeats
@@ -25,7 +29,6 @@ REPLIES: Final[Mapping[str, Callable[[str], tuple[int, bytes]]]] = {
     "refused": lambda _text: (200, reply(None, refusal="I cannot help with that.")),
     "empty": lambda _text: (200, reply("")),
     "no_reply": lambda _text: (200, b""),
-    "rate": lambda _text: (429, refused("slow down")),
     "server": lambda _text: (500, refused("it broke")),
     "other_model": lambda text: (200, reply(text, model="other-9")),
     "no_usage": lambda text: (200, reply(text, usage=None)),
@@ -33,6 +36,12 @@ REPLIES: Final[Mapping[str, Callable[[str], tuple[int, bytes]]]] = {
     "tool_loop": lambda _text: (200, reply(None, finish="tool_calls", tools=[("look_up", '{"word":"x"}')])),
 }
 """What comes back in a spell, by its name: status and body, given what the model would have said."""
+
+HEADERS: Final[Mapping[str, Callable[[Spell], Mapping[str, str]]]] = {
+    "rate": lambda _spell: {},
+    "rate_told": lambda spell: {"retry-after": f"{spell.size:.0f}"},
+}
+"""Headers of a 429 in a spell, by its name."""
 
 
 class ScriptedModels(Transport):
@@ -59,18 +68,35 @@ class ScriptedModels(Transport):
             return Answer(outcome="timed_out", why="no answer within 120 s", tries=1, latency_ms=120_000)
         form = errand.request.form
         text = json.dumps(fitting(form.schema)) if form is not None else "because"
-        status, body = 200, reply(text)
+        tries, waited_s, is_refused = self._refusals(errand)
+        status, body = (429, refused("slow down")) if is_refused else (200, reply(text))
         for name, broken in REPLIES.items():
-            if self._struck(name, errand):
+            if not is_refused and self._struck(name, errand):
                 status, body = broken(text)
                 break
         read = self._models[errand.model].reader(errand.request)
-        return replace(
-            read(status, body), tries=1, latency_ms=60_000 if self._struck("drip", errand) else 800
-        )
+        took_ms = 60_000 if self._struck("drip", errand) else 800
+        return replace(read(status, body), tries=tries, latency_ms=round(1_000 * waited_s) + took_ms)
 
-    def _struck(self, name: str, errand: Errand) -> bool:
-        return self._striking.strikes(f"models.{name}", "", name, errand.call_id) is not None
+    def _refusals(self, errand: Errand) -> tuple[int, float, bool]:
+        """Return how often a call is sent while it is answered with 429, what it waits in between, in seconds, and
+        whether it was given up.
+        """
+        rng, waited_s = Random(errand.call_id), 0.0
+        most_s = CAP_S if errand.left_s is None else min(CAP_S, errand.left_s)
+        for tries in count(1):
+            spells = ((name, self._struck(name, errand, tries)) for name in HEADERS)
+            headers = next((HEADERS[name](spell) for name, spell in spells if spell is not None), None)
+            if headers is None:
+                return tries, waited_s, False
+            wait = wait_s(tries, headers, rng)
+            if waited_s + wait > most_s:
+                return tries, waited_s, True
+            waited_s += wait
+        raise AssertionError("a call ends")
+
+    def _struck(self, name: str, errand: Errand, *attempt: int) -> Spell | None:
+        return self._striking.strikes(f"models.{name}", "", name, errand.call_id, *attempt)
 
 
 def in_use(seats: ModelSeats) -> dict[str, ModelInUse]:

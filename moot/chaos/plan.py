@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from moot.chaos.calendar import started_for
 from moot.chaos.dice import Dice
 from moot.chaos.faults import CLASSES, FAULTS, RATE, Fault, fault
 from moot.protocols.rulebook import rulebook
@@ -170,7 +171,12 @@ def most_s(days: float) -> float:
 
 
 def draw(
-    seed: int, *, days: float = WEEK, classes: Collection[str] = CLASSES, rate: float = RATE
+    seed: int,
+    *,
+    days: float = WEEK,
+    classes: Collection[str] = CLASSES,
+    rate: float = RATE,
+    on_files: bool = False,
 ) -> WorldPlan:
     """Draw a world.
 
@@ -179,6 +185,7 @@ def draw(
         days: About how many days the society lives.
         classes: What may go wrong in it.
         rate: Share of occasions that a spell strikes, on average; 0: nothing goes wrong.
+        on_files: Whether it surely lives on files; one in fifty does so all the same.
     """
     dice = Dice("world", seed)
     clock: Literal["virtual", "accelerated", "real"] = dice.weighed(
@@ -188,13 +195,13 @@ def draw(
     wall_s = days * DAY_S / speed
     calm_s = wall_s - CALM_S / speed if days >= CALM_FROM else wall_s
     start = FIRST_DAY + timedelta(days=dice.whole(0, DAYS - 1), seconds=dice.whole(0, 86_399))
-    bus: Literal["memory", "sqlite"] = "sqlite" if dice.chance(ON_FILES) else "memory"
+    bus: Literal["memory", "sqlite"] = "sqlite" if dice.chance(ON_FILES) or on_files else "memory"
     spells = tuple(_spells(dice, clock, bus, speed, calm_s, days, classes, rate))
     talking = dice.of("models")
     has_models = any(spell.kind == "models" for spell in spells)
     return WorldPlan(
         seed=seed,
-        start=start,
+        start=started_for(spells, start, speed, dice.of("start")),
         clock=clock,
         speed=speed,
         wall_s=wall_s,
@@ -232,7 +239,9 @@ def _spells(
     for number, kind in enumerate(CLASSES):
         own = dice.of("class", kind)
         rows = [
-            (name, row.weight) for name, row in FAULTS[kind].items() if not row.clocks or clock in row.clocks
+            (name, row.weight)
+            for name, row in FAULTS[kind].items()
+            if clock in (row.clocks or (clock,)) and bus in (row.buses or (bus,))
         ]
         if not own.chance(ACTIVE) and len(classes) > 1:
             continue

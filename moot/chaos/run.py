@@ -40,6 +40,7 @@ class ChaosOptions:
         classes: What may go wrong.
         rate: Share of occasions that a spell strikes, on average.
         jobs: Processes.
+        on_files: Whether all live on files; else one in fifty.
         out: A folder for the figures, and for plan and log of each world with a finding; None: nothing is written.
     """
 
@@ -49,11 +50,14 @@ class ChaosOptions:
     classes: tuple[str, ...] = CLASSES
     rate: float = RATE
     jobs: int = 1
+    on_files: bool = False
     out: Path | None = None
 
     def plan(self, seed: int) -> WorldPlan:
         """Draw one of the worlds."""
-        return draw(seed, days=self.days, classes=self.classes, rate=self.rate)
+        return draw(
+            seed, days=self.days, classes=self.classes, rate=self.rate, on_files=self.on_files
+        )
 
     def command(self, seed: int) -> str:
         """Return the command that lives one of them again."""
@@ -64,6 +68,8 @@ class ChaosOptions:
             words.append(f"--rate {self.rate:g}")
         if self.days != WEEK:
             words.append(f"--days {self.days:g}")
+        if self.on_files:
+            words.append("--files")
         return " ".join(words)
 
 

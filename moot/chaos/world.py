@@ -6,19 +6,21 @@ import asyncio
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from moot.bots.desk.broker import Broker
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.temper import DEFAULT
 from moot.channels.bus import Bus
 from moot.chaos import people
 from moot.chaos.acked import AckedBus
+from moot.chaos.calendar import KINDS, is_lived
 from moot.chaos.coverage import Coverage
 from moot.chaos.dice import Dice
 from moot.chaos.faults import fault
@@ -26,7 +28,7 @@ from moot.chaos.files import break_file
 from moot.chaos.judge import Finding, judge
 from moot.chaos.laws import LAWS, Broken, Watch
 from moot.chaos.life import Life
-from moot.chaos.market import StruckMarket
+from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
 from moot.chaos.minds import StruckMind
 from moot.chaos.models import ScriptedModels, in_use
 from moot.chaos.plan import Spell, WorldPlan
@@ -68,6 +70,9 @@ class Happening(NamedTuple):
     n: int
     spell: Spell | None = None
 
+
+MILLION: Final = 1_000_000
+"""A prompt's tokens cost a dollar for so many."""
 
 CALM: Final = "calm"
 MODEL: Final = "tiny"
@@ -123,7 +128,7 @@ def happenings(plan: WorldPlan) -> list[Happening]:
     for spell in plan.spells:
         if fault(spell.fault).is_act:
             found += [Happening(at_s, spell.fault, 100 * spell.n + act, spell) for at_s, act in spell.acts()]
-        elif not spell.for_s and spell.fault != "crash.cut":
+        elif not spell.for_s and not fault(spell.fault).is_whole and spell.fault != "crash.cut":
             found.append(Happening(spell.at_s, spell.fault, spell.n, spell))
     if plan.has_calm:
         found.append(Happening(plan.calm_s, CALM, 0))
@@ -137,6 +142,7 @@ class _Struck(Ports):
         self._plan = plan
         self._striking = striking
         self._acked = acked
+        self._spells = MarketSpells(plan, striking)
 
     def bus(self, bus: Bus, clock: Clock) -> Bus:
         return AckedBus(bus, self._acked, self._striking)
@@ -148,10 +154,15 @@ class _Struck(Ports):
         return StruckMind(seat, mind, self._striking, is_model=seat in self._plan.models)
 
     def market(self, market: Market) -> Market:
-        return StruckMarket(market, self._plan, self._striking)
+        return StruckMarket(market, self._spells)
+
+    def broker(self, broker: Broker) -> Broker:
+        return StruckBroker(broker, self._spells)
 
     def models(self, seats: ModelSeats) -> Rehearsed | None:
         models = in_use(seats)
+        if any(model.price is None for model in models.values()):
+            self._striking.happened["models.no_price"] += 1
         return models, lambda bodies: ScriptedModels(models, bodies, self._striking)
 
 
@@ -211,8 +222,14 @@ class World:
             )
         self._judge(evidence=evidence)
         outcome.happened.update(self.striking.happened)
+        outcome.happened.update(self._days())
         outcome.rows = self._coverage.rows
         return outcome
+
+    def _days(self) -> Iterator[str]:
+        """Yield which of the seldom days that its plan names it lived through."""
+        named = {spell.fault for spell in self.plan.spells}.intersection(KINDS) if self._log else ()
+        yield from (one for one in named if is_lived(one, self._log[0].sent_at, self._log[-1].sent_at))
 
     # ------------------------------------------------------------ time
 
@@ -262,8 +279,12 @@ class World:
         plan = self.plan
         if not plan.models:
             return {}
-        settings = {"url": "http://127.0.0.1:9/v1", "model": "tiny-1", "price": {"input": 1.0, "output": 2.0}}
-        budget = {"day": {"usd": plan.budget_usd}, "on_exhausted": "simulated"} if plan.budget_usd else {}
+        settings: dict[str, Any] = {"url": "http://127.0.0.1:9/v1", "model": "tiny-1"}
+        spent: dict[str, Any] = {"tokens": round(plan.budget_usd * MILLION)}
+        if not any(spell.fault == "models.no_price" for spell in plan.spells):
+            settings["price"] = {"input": 1.0, "output": 2.0}
+            spent = {"usd": plan.budget_usd}
+        budget = {"day": spent, "on_exhausted": "simulated"} if plan.budget_usd else {}
         minds = {
             str(seat): {"model": MODEL} if seat in plan.models else "simulated" for seat in rulebook().bots
         }

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
+from moot.bots.desk.broker import Broker
 from moot.bots.desk.market import Market
 from moot.bots.minds.simulated.temper import DEFAULT, Temper
 from moot.bots.tools.backtest import BacktestReport, backtest
@@ -29,6 +30,7 @@ class SimulatedTools:
         seed: The society's seed.
         temper: The constants of behaviour.
         market: Prices within a day, for the desk.
+        broker: Fills the desk's orders.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class SimulatedTools:
         bars_as_of: Callable[[datetime], Universe] | None = None,
         temper: Temper = DEFAULT,
         market: Market | None = None,
+        broker: Broker | None = None,
     ) -> None:
         """Equip the minds of a society.
 
@@ -49,12 +52,14 @@ class SimulatedTools:
             bars_as_of: Shows what exists at an aware instant; None for `universe.until`.
             temper: The constants of behaviour.
             market: Prices within a day; None for seeded ones of this universe (R-M3).
+            broker: Fills the desk's orders; None for the paper broker of the market.
         """
         self.seed = seed
         self.temper = temper
         # A society that goes on under another seed keeps its prices, those within a day and its fills too (K11).
         of_prices = universe.seed if universe.continuation is not None else seed
         self.market = Market(universe, of_prices) if market is None else market
+        self.broker = Broker(self.market) if broker is None else broker
         self._evidence = evidence
         self._bars_as_of = universe.until if bars_as_of is None else bars_as_of
 

@@ -71,6 +71,9 @@ def chaos(
             help="A new folder for the figures, and for plan and log of each week with a finding.",
         ),
     ] = None,
+    files: Annotated[
+        bool, typer.Option("--files", help="Let all weeks live on files, not one in fifty; slower.")
+    ] = False,
     shrink: Annotated[
         bool,
         typer.Option(
@@ -91,7 +94,7 @@ def chaos(
     from moot.chaos.run import ChaosOptions, check, run
     from moot.chaos.scenes import scenes_of
 
-    options = ChaosOptions(seed=seed, weeks=weeks, days=days, classes=classes, rate=rate, jobs=jobs, out=out)
+    options = ChaosOptions(seed=seed, weeks=weeks, days=days, classes=classes, rate=rate, jobs=jobs, on_files=files, out=out)
     check(options)
     done = 0
     with progress(plural(weeks, "week")) as told:

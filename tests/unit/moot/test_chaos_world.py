@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from moot.bots.desk.broker import Answer, Broker, Ticket
 from moot.bots.desk.market import Market
 from moot.bots.tools.prices import load_universe
+from moot.chaos.calendar import KINDS, instants, is_lived
 from moot.chaos.faults import CLASSES
-from moot.chaos.market import StruckMarket
+from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
 from moot.chaos.plan import Deed, Spell, WorldPlan, draw
 from moot.chaos.striking import Striking
 from moot.chaos.world import live
@@ -141,7 +143,7 @@ def test_a_halted_symbol_is_not_traded_and_a_split_shows_in_its_price() -> None:
     def struck(name: str, size: float = 1.0) -> StruckMarket:
         spell = Spell(n=0, fault=f"market.{name}", at_s=0.0, for_s=at_s + 60.0, size=size)
         plan = draw(1).model_copy(update={"start": start, "spells": (spell,), "speed": 1.0})
-        return StruckMarket(sound, plan, Striking(plan, lambda: 0.0))
+        return StruckMarket(sound, MarketSpells(plan, Striking(plan, lambda: 0.0)))
 
     assert not struck("halted").is_open(symbol, instant)
     assert struck("gap").price(symbol, instant) is None
@@ -151,6 +153,75 @@ def test_a_halted_symbol_is_not_traded_and_a_split_shows_in_its_price() -> None:
     assert struck("split", 0.5).price(symbol, instant) == pytest.approx(price / 2, abs=1e-4)
     later = instant + timedelta(minutes=2)
     assert struck("gap").price(symbol, later) == sound.price(symbol, later)
+
+
+def told(broker: Broker, ticket: Ticket) -> list[Answer]:
+    """Return what a broker says of an order until it is over, asked as the Trader asks."""
+    found: list[Answer] = []
+    while not found or found[-1].status == "partial":
+        answer = broker.answer(ticket, broker.ends_at(ticket, filled := sum(a.quantity for a in found)), filled)
+        assert answer is not None
+        found.append(answer)
+    return found
+
+
+def test_a_broker_rejects_is_late_fills_a_part_or_never_answers() -> None:
+    start = datetime(2026, 2, 23, tzinfo=UTC)
+    market = Market(load_universe("sample", start=start, seed=1), 1)
+    paper = Broker(market)
+    placed_at = datetime(2026, 2, 24, 15, 0, tzinfo=UTC)
+    ticket = Ticket("ord_1", market.symbols[0], "BUY", 8, placed_at)
+
+    def struck(name: str, size: float = 1.0) -> StruckBroker:
+        spell = Spell(n=0, fault=f"market.{name}", at_s=0.0, for_s=10 * 86_400.0, size=size)
+        plan = draw(1).model_copy(update={"start": start, "spells": (spell,), "speed": 1.0})
+        return StruckBroker(paper, MarketSpells(plan, Striking(plan, lambda: 0.0)))
+
+    assert [one.status for one in told(struck("rejects"), ticket)] == ["rejected"]
+    assert told(struck("late", 900.0), ticket) == told(paper, ticket)
+    assert struck("late", 900.0).ends_at(ticket) == paper.ends_at(ticket) + timedelta(seconds=900)
+    partly = told(struck("partly", 4.0), ticket)
+    assert (partly[-1].status, sum(one.quantity for one in partly)) == ("cancelled", 2)
+    assert sum(one.quantity for one in told(paper, ticket)) == 8
+    assert struck("never").answer(ticket, placed_at + timedelta(days=1)) is None
+
+
+@pytest.mark.parametrize("fault", KINDS)
+def test_a_week_that_names_a_seldom_day_lives_through_it(fault: str) -> None:
+    plans = (draw(seed, classes=("time",)) for seed in range(100))
+    plan = next(plan for plan in plans if fault in {spell.fault for spell in plan.spells[:1]})
+    assert is_lived(fault, plan.start, plan.start + timedelta(seconds=plan.wall_s * plan.speed))
+    assert not any(is_lived(fault, instant + timedelta(days=1), instant + timedelta(days=3)) for instant in instants(fault)[:1])
+    # A society in which only the days around it are lived counts it, and nothing is found.
+    spell = Spell(n=0, fault=fault, at_s=3_600.0)
+    day = instants(fault)[0] + timedelta(hours=2 if fault == "time.holiday" else -1)
+    lived = live(plain("virtual", spell, start=day, wall_s=8_000.0))
+    assert (lived.findings, lived.happened[fault]) == ([], 1)
+    assert live(plain("virtual", spell, start=day + timedelta(days=2), wall_s=8_000.0)).happened[fault] == 0
+
+
+def test_a_model_that_says_when_to_come_again_is_waited_for() -> None:
+    def lived(name: str, size: float) -> list[tuple[int, str]]:
+        spell = Spell(n=0, fault=f"models.{name}", at_s=0.0, for_s=30_000.0, rate=0.5, size=size)
+        outcome = live(plain("virtual", spell, models=("critic", "explorer"), systems=("A",)))
+        assert outcome.findings == []
+        settled = [env.body.model_dump() for env in outcome.log if env.body.type == "CALL_SETTLED"]
+        return [(one["latency_ms"], one["outcome"]) for one in settled]
+
+    told, untold = lived("rate_told", 20.0), lived("rate", 1.0)
+    refused = "provider_error"
+    assert any(ms > 20_000 for ms, outcome in told if outcome != refused)
+    assert all(ms < 20_000 for ms, outcome in untold if outcome != refused)
+    # What is longer than a call may take is not waited for.
+    assert refused in {outcome for _, outcome in lived("rate_told", 100.0)}
+
+
+def test_a_model_whose_price_nobody_knows_is_held_to_tokens() -> None:
+    spell = Spell(n=0, fault="models.no_price", at_s=0.0)
+    outcome = live(plain("virtual", spell, models=("critic", "explorer"), systems=("A",), budget_usd=0.5))
+    assert (outcome.findings, outcome.happened["models.no_price"]) == ([], 1)
+    kinds = Counter(env.body.type for env in outcome.log)
+    assert kinds["CALL_RESERVED"] == kinds["CALL_SETTLED"] > 0
 
 
 def test_what_the_disk_does_not_take_is_not_acknowledged_and_comes_later() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from moot.bots.desk.broker import Ticket, answer, cancel, ends_at
+from moot.bots.desk.broker import Ticket
 from moot.bots.minds.mind import Reply, View
 from moot.bots.minds.simulated.desk.deskfile import filled_in
 from moot.bots.minds.simulated.tools import SimulatedTools
@@ -44,7 +44,7 @@ def ready_at(view: View, tools: SimulatedTools) -> datetime | None:
     ticket = ticket_of(view)
     if ticket is None:
         return None
-    return ends_at(ticket, tools.market, tools.market.seed, int(view.brief["filled"]))
+    return tools.broker.ends_at(ticket, int(view.brief["filled"]))
 
 
 def execute(turn: Turn) -> Reply | None:
@@ -56,11 +56,11 @@ def execute(turn: Turn) -> Reply | None:
     told = int(brief["filled"])
     is_cancelled = brief["phase"] == CANCELLING
     if is_cancelled:
-        found = cancel(ticket, tools.market, view.obligation.opened_at, tools.market.seed, told)
+        found = tools.broker.cancel(ticket, view.obligation.opened_at, told)
     else:
         # A script may hurry the answer; what it then tells is what will have happened.
         at = max(turn.now, ready_at(view, tools) or turn.now)
-        asked = answer(ticket, tools.market, at, tools.market.seed, told)
+        asked = tools.broker.answer(ticket, at, told)
         if asked is None:
             return None
         found = asked
