@@ -79,8 +79,10 @@ class ScriptedModels(Transport):
         return replace(read(status, body), tries=tries, latency_ms=round(1_000 * waited_s) + took_ms)
 
     def _refusals(self, errand: Errand) -> tuple[int, float, bool]:
-        """Return how often a call is sent while it is answered with 429, what it waits in between, in seconds, and
-        whether it was given up.
+        """Let a call be answered with 429 as its spells say, and sent again as the product does.
+
+        Returns:
+            How often it was sent, the seconds waited in between, and whether it was given up.
         """
         rng, waited_s = Random(errand.call_id), 0.0
         most_s = CAP_S if errand.left_s is None else min(CAP_S, errand.left_s)

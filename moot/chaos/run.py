@@ -55,9 +55,7 @@ class ChaosOptions:
 
     def plan(self, seed: int) -> WorldPlan:
         """Draw one of the worlds."""
-        return draw(
-            seed, days=self.days, classes=self.classes, rate=self.rate, on_files=self.on_files
-        )
+        return draw(seed, days=self.days, classes=self.classes, rate=self.rate, on_files=self.on_files)
 
     def command(self, seed: int) -> str:
         """Return the command that lives one of them again."""

@@ -94,7 +94,9 @@ def chaos(
     from moot.chaos.run import ChaosOptions, check, run
     from moot.chaos.scenes import scenes_of
 
-    options = ChaosOptions(seed=seed, weeks=weeks, days=days, classes=classes, rate=rate, jobs=jobs, on_files=files, out=out)
+    options = ChaosOptions(
+        seed=seed, weeks=weeks, days=days, classes=classes, rate=rate, jobs=jobs, on_files=files, out=out
+    )
     check(options)
     done = 0
     with progress(plural(weeks, "week")) as told:
