@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from moot.bots.tools import signals
 from moot.bots.tools.bars import Bars, Dates, Floats
 from moot.bots.tools.signals import WARM_UP_BARS, positions
 from moot.bots.tools.splits import Span
@@ -135,6 +136,13 @@ def _run(spec: StrategySpec, universe: Universe, span: Span, costs: Costs, lag: 
     for series in (net, buy_and_hold, trades):
         series.flags.writeable = False
     return Run(dates, net, buy_and_hold, trades, turnover, turnover * costs.rate, exposure, held, opened)
+
+
+def forget() -> None:
+    """Forget every run that was computed, and what it rests on."""
+    _run.cache_clear()
+    _moves.cache_clear()
+    signals.forget()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

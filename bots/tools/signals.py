@@ -85,6 +85,11 @@ def _series(bars: Bars, make: Callable[..., Floats], *how: float) -> Floats:
     return made
 
 
+def forget() -> None:
+    """Forget what was computed of bars, where nobody will ask again: of centuries of them that takes memory."""
+    _series.cache_clear()
+
+
 def _logs(bars: Bars) -> Floats:
     return np.log(bars.close)
 

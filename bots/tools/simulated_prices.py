@@ -30,6 +30,7 @@ class Stock:
         noise: Standard deviation of its own daily return in calm times, as a fraction.
         character: What its own noise does over months.
         price: First close.
+        strength: Of its character, in units of the usual one.
     """
 
     symbol: str
@@ -38,6 +39,7 @@ class Stock:
     noise: float
     character: Character
     price: float
+    strength: float = 1.0
 
 
 SAMPLE_STOCKS: Final = (
@@ -95,7 +97,7 @@ def sample_stocks(indices: tuple[Bars, ...], seed: int) -> list[Bars]:
         market = markets[stock.market]
         returns = np.zeros(len(market))
         returns[1:] = market.close[1:] / market.close[:-1] - 1.0
-        made.append(_simulate(stock, market.dates, returns, generator("sample", seed, stock.symbol)))
+        made.append(simulated_bars(stock, market.dates, returns, generator("sample", seed, stock.symbol)))
     return made
 
 
@@ -109,18 +111,22 @@ def synthetic_stocks(seed: int) -> list[Bars]:
         One ``Bars`` per stock over twelve years of business days, labelled ``simulated``.
     """
     dates = np.busday_offset(SYNTHETIC_FROM, np.arange(SYNTHETIC_BARS), roll="forward")
-    rng = generator("synthetic", seed, "market")
-    storms = _spells(rng, SYNTHETIC_BARS, (CALM_DAYS, STORMY_DAYS))
-    drift = np.where(storms == 1, -0.0004, 0.0005)
-    market = drift + rng.standard_normal(SYNTHETIC_BARS) * np.where(storms == 1, 0.007 * STORM, 0.007)
+    market = simulated_market(SYNTHETIC_BARS, generator("synthetic", seed, "market"))
     return [
-        _simulate(stock, dates, market, generator("synthetic", seed, stock.symbol))
+        simulated_bars(stock, dates, market, generator("synthetic", seed, stock.symbol))
         for stock in SYNTHETIC_STOCKS
     ]
 
 
-def _simulate(stock: Stock, dates: Dates, market: Floats, rng: np.random.Generator) -> Bars:
-    """Make one stock's bars from its market's daily returns of shape (bars,)."""
+def simulated_market(count: int, rng: np.random.Generator) -> Floats:
+    """Draw the daily returns of a market, as fractions, shape (count,)."""
+    storms = _spells(rng, count, (CALM_DAYS, STORMY_DAYS))
+    drift = np.where(storms == 1, -0.0004, 0.0005)
+    return drift + rng.standard_normal(count) * np.where(storms == 1, 0.007 * STORM, 0.007)
+
+
+def simulated_bars(stock: Stock, dates: Dates, market: Floats, rng: np.random.Generator) -> Bars:
+    """Make one stock's bars from its market's daily returns, shape (bars,)."""
     count = len(dates)
     storms = _spells(rng, count, (CALM_DAYS, STORMY_DAYS))
     sigma = stock.noise * np.where(storms == 1, STORM, 1.0)
@@ -130,11 +136,11 @@ def _simulate(stock: Stock, dates: Dates, market: Floats, rng: np.random.Generat
         # nothing.
         own += (
             np.where(_spells(rng, count, (TREND_DAYS, TREND_DAYS)) == 1, -1.0, 1.0)
-            * TREND_DRIFT
+            * (TREND_DRIFT * stock.strength)
             * stock.noise
         )
     elif stock.character == "revert":
-        own = _pulled_back(own)
+        own = _pulled_back(own, PULL * stock.strength)
     returns = np.clip(stock.beta * market + own, -LARGEST_MOVE, LARGEST_MOVE)
     returns[0] = 0.0
     close = stock.price * np.cumprod(1.0 + returns)
@@ -170,10 +176,10 @@ def _spells(rng: np.random.Generator, count: int, mean_days: tuple[float, float]
     return states
 
 
-def _pulled_back(shocks: Floats) -> Floats:
+def _pulled_back(shocks: Floats, pull: float) -> Floats:
     """Turn shocks into returns whose sum keeps returning to zero (a discrete Ornstein-Uhlenbeck process)."""
     distance, returns = 0.0, np.empty(len(shocks))
     for i, shock in enumerate(shocks.tolist()):
-        returns[i] = shock - PULL * distance
+        returns[i] = shock - pull * distance
         distance += returns[i]
     return returns

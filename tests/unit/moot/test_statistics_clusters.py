@@ -1,6 +1,8 @@
 """Figures over cases: they hit what is true as often as they say."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +13,22 @@ from moot.statistics.detection import Found, f1, false_alarms, precision, recall
 from moot.statistics.votes import effective_votes
 from tests.soak import coverage
 
+PAGE = Path(__file__).parents[3] / "docs" / "design" / "evidence.md"
+
 
 @pytest.mark.parametrize("name", ["mean paired difference, 3 repetitions", "F1", "effective votes of five"])
 def test_an_interval_holds_the_truth_as_often_as_it_says(name: str) -> None:
     assert coverage.LEAST <= coverage.coverage(name, runs=400, resamples=300) <= coverage.MOST
+
+
+def test_the_page_holds_what_was_measured_of_all_figures_and_no_promise_was_broken() -> None:
+    results = json.loads(coverage.RESULTS.read_text(encoding="utf-8"))
+    assert set(results["coverage"]) == set(coverage.KNOWN)
+    assert coverage.findings(results) == []
+    told = "\n".join(coverage.table(results))
+    assert f"<!-- tests/soak/coverage.json -->\n{told}\n" in PAGE.read_text(encoding="utf-8")
+    results["coverage"]["F1"] = 0.9
+    assert coverage.findings(results) == ["F1: 0.900 of the intervals hold the truth"]
 
 
 @pytest.mark.parametrize("name", sorted(set(coverage.KNOWN) - {"how often a confidence comes true"}))
