@@ -11,8 +11,10 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from inspect import Parameter, signature
 from io import TextIOWrapper
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -171,7 +173,7 @@ def command(
     within: typer.Typer | None = None,
     cls: type[TyperCommand] = Command,
 ) -> Callable[[Function], Function]:
-    """Declare a command.
+    """Declare a command. A parameter that is a dataclass stands for its fields: options that commands share.
 
     Args:
         examples: Command lines that `--help` shows; each of them parses.
@@ -182,10 +184,41 @@ def command(
 
     def declare(function: Function) -> Function:
         word = name or function.__name__.replace("_", "-")
-        (within or app).command(word, cls=cls, epilog="\n".join(examples))(function)
+        (within or app).command(word, cls=cls, epilog="\n".join(examples))(_spelled_out(function))
         return function
 
     return declare
+
+
+def _spelled_out(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command in which the fields of its dataclasses are parameters of its own, in their place."""
+    named = signature(function).parameters
+    known = {name: function.__globals__.get(one.annotation) for name, one in named.items()}
+    shared = {name: kind for name, kind in known.items() if isinstance(kind, type) and is_dataclass(kind)}
+    if not shared:
+        return function
+    hints, parameters = get_type_hints(function, include_extras=True), []
+    for name, one in named.items():
+        if kind := shared.get(name):
+            hints |= get_type_hints(kind, include_extras=True)
+            parameters += [
+                Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default) for field in fields(kind)
+            ]
+        else:
+            parameters.append(one.replace(kind=Parameter.KEYWORD_ONLY))
+
+    def spelled_out(**given: Any) -> Any:
+        for name, kind in shared.items():
+            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        return function(**given)
+
+    spelled_out.__doc__ = function.__doc__
+    spelled_out.__name__ = function.__name__
+    spelled_out.__annotations__ = {one.name: hints[one.name] for one in parameters}
+    spelled_out.__signature__ = signature(function).replace(  # type: ignore[attr-defined]
+        parameters=[one.replace(annotation=hints[one.name]) for one in parameters]
+    )
+    return spelled_out
 
 
 def _one_line(error: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -16,55 +17,52 @@ from moot.cli.output import plural, say
 if TYPE_CHECKING:
     from moot.recording import Recording
 
-ReplayOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--replay",
-        metavar="DIR",
-        help="Replay the run that this directory keeps, with the answers that its models gave.",
-    ),
-]
-ThenOption = Annotated[
-    Literal["live"] | None,
-    typer.Option(
-        "--then", metavar="live", help="With --replay: call models for what the recording does not have."
-    ),
-]
-
 ALWAYS: Final = frozenset({"replay", "then", "out", "as_json"})
 """Parameters that may stand beside --replay; a command may allow more."""
 
 
-def recording_of(
-    ctx: typer.Context,
-    named: Path | None,
-    then: str | None,
-    key_env: str | None = None,
-    *,
-    besides: Collection[str] = (),
-) -> Recording | None:
-    """Return the recorded run that is named; None where none is.
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The options that hold a recorded run again."""
 
-    Args:
-        ctx: The command line.
-        named: What --replay says.
-        then: What --then says.
-        key_env: What --key-env says.
-        besides: Parameters that this command takes beside --replay.
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            "--replay",
+            metavar="DIR",
+            help="Replay the run that this directory keeps, with the answers that its models gave.",
+        ),
+    ] = None
+    then: Annotated[
+        Literal["live"] | None,
+        typer.Option(
+            "--then", metavar="live", help="With --replay: call models for what the recording does not have."
+        ),
+    ] = None
 
-    Raises:
-        Unusable: Something is said that the recording says, or --then stands alone.
-        BadInput: There is no such run.
-    """
-    if named is None:
-        if then is not None:
-            raise Unusable("--then live goes with --replay DIR")
-        return None
-    from moot.recording import Recording
+    def recording(
+        self, ctx: typer.Context, key_env: str | None, *, besides: Collection[str] = ()
+    ) -> Recording | None:
+        """Return the recorded run that is named; None where none is.
 
-    live = {"key_env", "days"} if then is not None else set()
-    refuse_beside(ctx, "--replay", ALWAYS | set(besides) | live)
-    return Recording(named, goes_on=then is not None, key_env=key_env)
+        Args:
+            ctx: The command line.
+            key_env: What --key-env says.
+            besides: Parameters that this command takes beside --replay.
+
+        Raises:
+            Unusable: Something is said that the recording says, or --then stands alone.
+            BadInput: There is no such run.
+        """
+        goes_on = self.then is not None
+        if self.replay is None:
+            if goes_on:
+                raise Unusable("--then live goes with --replay DIR")
+            return None
+        from moot.recording import Recording
+
+        refuse_beside(ctx, "--replay", ALWAYS | set(besides) | ({"key_env", "days"} if goes_on else set()))
+        return Recording(self.replay, goes_on=goes_on, key_env=key_env)
 
 
 def refuse_beside(ctx: typer.Context, option: str, allowed: Collection[str]) -> None:

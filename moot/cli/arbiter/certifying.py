@@ -19,26 +19,25 @@ if TYPE_CHECKING:
     from moot.arbiter.certifying import Certifier
     from moot.protocols.arbiter.generated import Certificate, LabelShare, OutcomeShare
 
-StopOption = Annotated[
-    Literal["certified"] | None,
-    typer.Option(
-        "--stop",
-        metavar="WHEN",
-        help="certified: end after the first batch in which the most frequent decision is certain.",
-    ),
-]
-AlphaOption = Annotated[
-    float | None,
-    typer.Option("--alpha", metavar="RATE", help="How often the certificate may err.", show_default="0.05"),
-]
-
 
 @dataclass(frozen=True, slots=True)
 class StopRule:
-    """When a run may end besides its file's rule, and how often what it certifies may be wrong; None: 0.05."""
+    """The options that say when a run may end besides its file's rule, and how often what it certifies may be wrong."""
 
-    when: Literal["certified"] | None = None
-    alpha: float | None = None
+    stop: Annotated[
+        Literal["certified"] | None,
+        typer.Option(
+            "--stop",
+            metavar="WHEN",
+            help="certified: end after the first batch in which the most frequent decision is certain.",
+        ),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            "--alpha", metavar="RATE", help="How often the certificate may err.", show_default="0.05"
+        ),
+    ] = None
 
 
 @command(
@@ -101,7 +100,7 @@ def certifier_of(judged: Judged, stop: StopRule) -> Certifier | None:
     try:
         return Certifier(judged.prepared.config, DEFAULT_ALPHA if stop.alpha is None else rate(stop.alpha))
     except NothingToCertify as error:
-        if stop.when == "certified":
+        if stop.stop == "certified":
             raise CheckFailed(f"{judged.path}: {error}") from None
         return None
 

@@ -8,36 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.arbiter.endpoints import (
-    EmbeddingsOption,
-    EndpointOption,
-    KeyOption,
-    models_of_run,
-    settings_of,
-    told_of,
-    with_models,
-)
-from moot.cli.arbiter.judging import (
-    CONFIG,
-    AllowAliased,
-    AllowFree,
-    BankOption,
-    ConfigArgument,
-    ConfigOption,
-    ContractFailure,
-    Judged,
-    Permissive,
-    Strict,
-    begun,
-    group,
-    judge,
-    named,
-    path_of,
-    policy_of,
-    refused,
-    summary,
-    told,
-)
+from moot.cli.arbiter.endpoints import Endpoints, models_of_run, settings_of
+from moot.cli.arbiter.judging import CONFIG, Asked, Judged, begun, group, judge, named, refused, summary, told
+from moot.cli.arbiter.running import RunsOption, directory_of
 from moot.cli.errors import CheckFailed
 from moot.cli.output import console, heading, plural, say, write_json, write_lines
 from moot.cli.place import AsJson
@@ -165,20 +138,11 @@ def write_config(
     within=group,
 )
 def validate(
-    named: ConfigArgument = None,
-    config: ConfigOption = None,
-    bank: BankOption = None,
-    is_strict: Strict = False,
-    is_permissive: Permissive = False,
-    is_free_allowed: AllowFree = False,
-    is_alias_allowed: AllowAliased = False,
-    contract_failure: ContractFailure = "warn",
+    asked: Asked = Asked(),
     is_live: Annotated[
         bool, typer.Option("--live", help="Ask the endpoints for their lists of models, too; costs nothing.")
     ] = False,
-    endpoint: EndpointOption = None,
-    key_env: KeyOption = None,
-    embeddings: EmbeddingsOption = None,
+    where: Endpoints = Endpoints(),
     as_json: AsJson = False,
 ) -> int:
     """Judge the file of a run: exit code 0 when it can be carried out, 1 when not; a line for each fault.
@@ -186,18 +150,15 @@ def validate(
     What is odd but allowed is told as warnings on standard error. Nothing is asked, and no key is needed, unless --live
     says to reach the endpoints.
     """
-    path = path_of(named, config)
-    policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
-    if not is_live and (endpoint or key_env or embeddings):
+    path = asked.path
+    if where and not is_live:
         raise CheckFailed("--endpoint, --key-env and --embeddings go with --live")
-    judged = judge(
-        path, bank, policy, lambda: "pending", with_models(lambda one: one, endpoint, embeddings), endpoint
-    )
+    judged = judge(asked, lambda: "pending", where)
     if not isinstance(judged, Judged):
         return refused("validate", path, judged, as_json=as_json)
     live: list[Checked] = []
     if is_live:
-        live = _reached(judged, endpoint, key_env, embeddings)
+        live = _reached(judged, where)
     is_ok = all(one.is_ok for one in live)
     if as_json:
         write_json(
@@ -222,16 +183,13 @@ def validate(
     return 0 if is_ok else 1
 
 
-def _reached(
-    judged: Judged, endpoint: str | None, key_env: str | None, embeddings: str | None
-) -> list[Checked]:
+def _reached(judged: Judged, where: Endpoints) -> list[Checked]:
     import asyncio
 
     from moot.cli.arbiter.probing import probed
     from moot.config.budget import BudgetSettings
 
-    told_ = told_of(settings_of(), endpoint, key_env, embeddings)
-    models = models_of_run(judged, told_, BudgetSettings())
+    models = models_of_run(judged, where.told(settings_of()), BudgetSettings())
     return asyncio.run(probed(models, judged.prepared.config.measurement.embedding_model))
 
 
@@ -242,20 +200,8 @@ def _reached(
     within=group,
 )
 def resolve(
-    named: ConfigArgument = None,
-    config: ConfigOption = None,
-    bank: BankOption = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help="Holds the folder of the run.", show_default="output.runs_dir"
-        ),
-    ] = None,
-    is_strict: Strict = False,
-    is_permissive: Permissive = False,
-    is_free_allowed: AllowFree = False,
-    is_alias_allowed: AllowAliased = False,
-    contract_failure: ContractFailure = "warn",
+    asked: Asked = Asked(),
+    out: RunsOption = None,
     as_json: AsJson = False,
 ) -> int:
     """Write all that a run would ask into a folder of its own, and ask nobody.
@@ -266,16 +212,14 @@ def resolve(
     from moot.arbiter.artifacts import write_resolved
     from moot.arbiter.instants import instant
 
-    path = path_of(named, config)
-    policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
+    path = asked.path
     now, new_id = begun()
-    judged = judge(path, bank, policy, new_id)
+    judged = judge(asked, new_id)
     if not isinstance(judged, Judged):
         return refused("resolve", path, judged, as_json=as_json)
-    resolved = judged.prepared.config
-    directory = (out or Path(resolved.output.runs_dir or "runs")) / resolved.run.run_id
+    directory = directory_of(judged, out)
     try:
-        manifest = write_resolved(judged.prepared, directory, policy, instant(now))
+        manifest = write_resolved(judged.prepared, directory, judged.policy, instant(now))
     except OSError as error:
         raise CheckFailed(f"{error.filename or directory}: cannot be written: {error.strerror}") from None
     if as_json:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from moot.cli.act.authority import user_of
+from moot.cli.act.authority import As, user_of
 from moot.cli.errors import CheckFailed
 from moot.cli.output import say
 
@@ -15,27 +16,21 @@ if TYPE_CHECKING:
     from moot.arbiter.launching import OpenPorts
     from moot.cli.arbiter.judging import Judged
 
-DataOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--data",
-        metavar="DIR",
-        help="A living society that hears of the run in #lab, where an admin can stop it.",
-        show_default="no society",
-    ),
-]
 
+@dataclass(frozen=True, slots=True)
+class Society:
+    """The options that name a society that is to hear of a run, and whose run it is."""
 
-class Society(NamedTuple):
-    """A society that is to hear of a run.
-
-    Attributes:
-        data: Its data directory; None: no society hears of it.
-        as_user: Whose run it is; None: whoever is logged in.
-    """
-
-    data: Path | None
-    as_user: str | None
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="A living society that hears of the run in #lab, where an admin can stop it.",
+            show_default="no society",
+        ),
+    ] = None
+    as_user: As = None
 
 
 def heard(

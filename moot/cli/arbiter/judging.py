@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 import typer
 
 from moot.cli.app import Group, app
-from moot.cli.arbiter.endpoints import (
-    own_names,
-)
+from moot.cli.arbiter.endpoints import Endpoints
 from moot.cli.errors import CheckFailed
 from moot.cli.output import plural, say, write_json
 
@@ -48,32 +46,68 @@ group = typer.Typer(
 )
 app.add_typer(group, name="arbiter")
 
-ConfigArgument = Annotated[
-    Path | None, typer.Argument(metavar="CONFIG", help=f"The file of a run; {CONFIG} by default.")
-]
-ConfigOption = Annotated[
-    Path | None, typer.Option("--config", metavar="FILE", help="The same, as an option.")
-]
-BankOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--bank",
-        metavar="DIR",
-        help="Prompts, contracts and models of your own, laid out like Moot's.",
-    ),
-]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse free and aliased models.")]
-Permissive = Annotated[bool, typer.Option("--permissive", help="Warn of them; the default.")]
-AllowFree = Annotated[bool, typer.Option("--allow-free", help="Allow free models under --strict.")]
-AllowAliased = Annotated[bool, typer.Option("--allow-aliased", help="Allow aliased models under --strict.")]
-ContractFailure = Annotated[
-    Literal["warn", "exclude", "fail"],
-    typer.Option(
-        "--contract-failure",
-        metavar="WHAT",
-        help="What of a reply that breaks its contract: warn (the default), exclude, fail.",
-    ),
-]
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options that say which run is meant, and what it is allowed."""
+
+    named: Annotated[
+        Path | None, typer.Argument(metavar="CONFIG", help=f"The file of a run; {CONFIG} by default.")
+    ] = None
+    config: Annotated[
+        Path | None, typer.Option("--config", metavar="FILE", help="The same, as an option.")
+    ] = None
+    bank: Annotated[
+        Path | None,
+        typer.Option(
+            "--bank", metavar="DIR", help="Prompts, contracts and models of your own, laid out like Moot's."
+        ),
+    ] = None
+    is_strict: Annotated[bool, typer.Option("--strict", help="Refuse free and aliased models.")] = False
+    is_permissive: Annotated[bool, typer.Option("--permissive", help="Warn of them; the default.")] = False
+    is_free_allowed: Annotated[
+        bool, typer.Option("--allow-free", help="Allow free models under --strict.")
+    ] = False
+    is_alias_allowed: Annotated[
+        bool, typer.Option("--allow-aliased", help="Allow aliased models under --strict.")
+    ] = False
+    contract_failure: Annotated[
+        Literal["warn", "exclude", "fail"],
+        typer.Option(
+            "--contract-failure",
+            metavar="WHAT",
+            help="What of a reply that breaks its contract: warn (the default), exclude, fail.",
+        ),
+    ] = "warn"
+
+    @property
+    def path(self) -> Path:
+        """The file, however it was named.
+
+        Raises:
+            CheckFailed: It was named twice.
+        """
+        if self.named is not None and self.config is not None:
+            raise CheckFailed(f"{self.named} and --config {self.config} name a file each: choose one of them")
+        return self.named or self.config or CONFIG
+
+    @property
+    def policy(self) -> Policy:
+        """What is allowed.
+
+        Raises:
+            CheckFailed: The options contradict each other.
+        """
+        from moot.protocols.arbiter.generated import Policy
+
+        if self.is_strict and self.is_permissive:
+            raise CheckFailed("--strict and --permissive: choose one of them")
+        return Policy(
+            strict=self.is_strict,
+            allow_free=self.is_free_allowed,
+            allow_aliased=self.is_alias_allowed,
+            contract_failure_policy=self.contract_failure,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +137,6 @@ def begun() -> tuple[datetime, Callable[[], str]]:
     return now, lambda: run_id(now, chance)
 
 
-def path_of(named: Path | None, config: Path | None) -> Path:
-    """Return the file of a run, however it was named.
-
-    Raises:
-        CheckFailed: It was named twice.
-    """
-    if named is not None and config is not None:
-        raise CheckFailed(f"{named} and --config {config} name a file each: choose one of them")
-    return named or config or CONFIG
-
-
 def named(path: Path) -> str:
     """Return a file as the next command needs it."""
     import shlex
@@ -121,47 +144,19 @@ def named(path: Path) -> str:
     return "" if path == CONFIG else shlex.quote(str(path))
 
 
-def policy_of(
-    is_strict: bool,
-    is_permissive: bool,
-    is_free_allowed: bool,
-    is_alias_allowed: bool,
-    contract_failure: Literal["warn", "exclude", "fail"],
-) -> Policy:
-    """Return what options allow.
-
-    Raises:
-        CheckFailed: They contradict each other.
-    """
-    from moot.protocols.arbiter.generated import Policy
-
-    if is_strict and is_permissive:
-        raise CheckFailed("--strict and --permissive: choose one of them")
-    return Policy(
-        strict=is_strict,
-        allow_free=is_free_allowed,
-        allow_aliased=is_alias_allowed,
-        contract_failure_policy=contract_failure,
-    )
-
-
 def judge(
-    path: Path,
-    folder: Path | None,
-    policy: Policy,
+    asked: Asked,
     new_id: Callable[[], str],
+    endpoints: Endpoints = Endpoints(),
     change: Callable[[Configuration], Configuration] = lambda config: config,
-    endpoint: str | None = None,
 ) -> Judged | Sequence[str]:
-    """Return the run that a file asks for; else what is wrong with it, a line each.
+    """Return the run that options ask for; else what is wrong with it, a line each.
 
     Args:
-        path: The file.
-        folder: A bank of the user's own.
-        policy: What is allowed.
+        asked: Which, and what is allowed.
         new_id: Gives the run its id.
-        change: Puts options in the place of the file's values.
-        endpoint: What --endpoint says.
+        endpoints: Whom it asks instead of whom the file names.
+        change: Puts other options in the place of the file's values.
     """
     from moot.arbiter.resolving import prepare
     from moot.config.arbiter.bank import load_bank
@@ -169,17 +164,19 @@ def judge(
     from moot.config.arbiter.reading import Faulty
     from moot.protocols.arbiter.policy import refusals, warnings
 
+    path, policy = asked.path, asked.policy
     if path == CONFIG and not path.exists():
         return [f"{path}: there is no such file: moot arbiter init writes one"]
     try:
-        bank: Bank = load_bank(folder)
-        resolved = resolve(change(load_configuration(path)), bank, new_id(), str(path))
+        bank: Bank = load_bank(asked.bank)
+        wanted = endpoints.put_into(change(load_configuration(path)))
+        resolved = resolve(wanted, bank, new_id(), str(path))
     except Faulty as error:
         return error.lines
     models = {one.slug: one for one in bank.catalog.models}
     if refused := refusals(resolved, models, policy):
         return [f"{path}: {line}" for line in refused]
-    return Judged(path, prepare(resolved, bank), policy, warnings(resolved, models, own_names(endpoint)))
+    return Judged(path, prepare(resolved, bank), policy, warnings(resolved, models, endpoints.is_own_name))
 
 
 def refused(word: str, path: Path, lines: Sequence[str], *, as_json: bool) -> int:

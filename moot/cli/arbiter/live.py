@@ -4,56 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from moot.cli.act.authority import As
 from moot.cli.app import command
-from moot.cli.arbiter.certifying import AlphaOption, StopOption, StopRule
-from moot.cli.arbiter.endpoints import (
-    EmbeddingsOption,
-    EndpointOption,
-    KeyOption,
-    models_of_run,
-    settings_of,
-    told_of,
-    with_models,
-)
-from moot.cli.arbiter.hearing import DataOption, Society, heard
-from moot.cli.arbiter.judging import (
-    AllowAliased,
-    AllowFree,
-    BankOption,
-    ConfigArgument,
-    ConfigOption,
-    ContractFailure,
-    Judged,
-    Permissive,
-    Strict,
-    begun,
-    group,
-    judge,
-    path_of,
-    policy_of,
-    refused,
-)
-from moot.cli.arbiter.running import (
-    BatchSize,
-    Debug,
-    MaxTrials,
-    Quiet,
-    RunsOption,
-    Workers,
-    carry_out,
-    changed,
-    directory_of,
-    report,
-)
+from moot.cli.arbiter.certifying import StopRule
+from moot.cli.arbiter.endpoints import Endpoints, models_of_run, settings_of
+from moot.cli.arbiter.hearing import Society, heard
+from moot.cli.arbiter.judging import Asked, Judged, begun, group, judge, refused
+from moot.cli.arbiter.running import Carrying, carry_out, directory_of, report
 from moot.cli.errors import CheckFailed
 from moot.cli.output import say
-from moot.cli.place import AsJson
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -88,30 +52,13 @@ ResumeOption = Annotated[
     name="run",
 )
 def run(
-    named: ConfigArgument = None,
-    config: ConfigOption = None,
-    bank: BankOption = None,
-    out: RunsOption = None,
-    endpoint: EndpointOption = None,
-    key_env: KeyOption = None,
-    embeddings: EmbeddingsOption = None,
+    asked: Asked = Asked(),
+    way: Carrying = Carrying(),
+    where: Endpoints = Endpoints(),
     budget: BudgetOption = None,
     resume: ResumeOption = None,
-    max_trials: MaxTrials = None,
-    batch_size: BatchSize = None,
-    workers: Workers = None,
-    is_debug: Debug = False,
-    is_quiet: Quiet = False,
-    is_strict: Strict = False,
-    is_permissive: Permissive = False,
-    is_free_allowed: AllowFree = False,
-    is_alias_allowed: AllowAliased = False,
-    contract_failure: ContractFailure = "warn",
-    stop: StopOption = None,
-    alpha: AlphaOption = None,
-    data: DataOption = None,
-    as_user: As = None,
-    as_json: AsJson = False,
+    stop: StopRule = StopRule(),
+    society: Society = Society(),
 ) -> int:
     """Ask models, embed what they answer, and measure how stable it is.
 
@@ -121,55 +68,32 @@ def run(
     them; the run's folder is whole either way. Exit code 1: a key or the like is missing, or the run ended as an error.
     """
     if resume is not None:
-        planned = (named, config, bank, out, max_trials, batch_size, workers)
-        policies = is_strict or is_permissive or is_free_allowed or is_alias_allowed
-        if any(one is not None for one in planned) or policies or contract_failure != "warn":
+        if asked != Asked() or way.out is not None or way.sizes:
             raise CheckFailed(
                 f"--resume goes on with the run as {resume} holds it: leave out what plans another"
             )
-        rule, hears = StopRule(stop, alpha), Society(data, as_user)
-        return _resume(
-            resume, endpoint, key_env, embeddings, budget, rule, hears, is_debug, is_quiet, as_json
-        )
-    path = path_of(named, config)
-    policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
-    change = with_models(changed(max_trials, batch_size, workers), endpoint, embeddings)
-    judged = judge(path, bank, policy, begun()[1], change, endpoint)
+        return _resume(resume, where, budget, stop, society, way)
+    judged = judge(asked, begun()[1], where, way.changing)
     if not isinstance(judged, Judged):
-        return refused("run", path, judged, as_json=as_json)
+        return refused("run", asked.path, judged, as_json=way.as_json)
     settings = settings_of()
-    models = models_of_run(
-        judged, told_of(settings, endpoint, key_env, embeddings), _budget(settings, budget)
-    )
-    return _carry_out(
-        judged,
-        models,
-        directory_of(judged, out),
-        StopRule(stop, alpha),
-        Society(data, as_user),
-        is_debug,
-        is_quiet,
-        as_json,
-    )
+    models = models_of_run(judged, where.told(settings), _budget(settings, budget))
+    return _carry_out(judged, models, directory_of(judged, way.out), stop, society, way)
 
 
 def _resume(
     directory: Path,
-    endpoint: str | None,
-    key_env: str | None,
-    embeddings: str | None,
+    where: Endpoints,
     budget: str | None,
     stop: StopRule,
     society: Society,
-    is_debug: bool,
-    is_quiet: bool,
-    as_json: bool,
+    way: Carrying,
 ) -> int:
     from moot.arbiter.calling import earlier
     from moot.config.budget import BudgetSettings
     from moot.protocols.kernel.errors import BadInput
 
-    for option, given in (("--endpoint", endpoint), ("--embeddings", embeddings)):
+    for option, given in (("--endpoint", where.endpoint), ("--embeddings", where.embeddings)):
         if given is not None and ("#" in given or given == "wordllama"):
             raise CheckFailed(f"{option}: --resume asks the models that the run asked: name an address only")
     try:
@@ -177,15 +101,13 @@ def _resume(
     except BadInput as error:
         raise CheckFailed(str(error)) from None
     settings = settings_of()
-    told = told_of(settings, endpoint or _address(before, "openai", settings), key_env, embeddings or "")
+    told = replace(where, endpoint=where.endpoint or _address(before, "openai", settings)).told(settings)
     spends = BudgetSettings.model_validate(before.budget) if budget is None else _budget(settings, budget)
     judged = Judged(directory, before.prepared, before.policy, ())
     if not told.embeddings:
-        from dataclasses import replace
-
         told = replace(told, embeddings=_address(before, "embeddings", settings))
     models = models_of_run(judged, told, spends)
-    return _carry_out(judged, models, directory, stop, society, is_debug, is_quiet, as_json, is_resumed=True)
+    return _carry_out(judged, models, directory, stop, society, way, is_resumed=True)
 
 
 def _address(before: Earlier, api: str, settings: Settings) -> str:
@@ -207,9 +129,7 @@ def _carry_out(
     directory: Path,
     stop: StopRule,
     society: Society,
-    is_debug: bool,
-    is_quiet: bool,
-    as_json: bool,
+    way: Carrying,
     *,
     is_resumed: bool = False,
 ) -> int:
@@ -220,7 +140,7 @@ def _carry_out(
     from moot.memory.errors import MemoryStoreError
 
     set_up_logging(None)
-    if not is_quiet and not as_json:
+    if not way.is_quiet and not way.as_json:
         say(f"moot arbiter run: {_asked(judged, models)}")
     try:
         outcome = carry_out(
@@ -228,17 +148,16 @@ def _carry_out(
             judged,
             directory,
             heard("run", judged, society, _ports(judged, models, directory)),
-            is_debug=is_debug,
-            is_quiet=is_quiet or as_json,
+            way,
             extra=(FOLDER,),
             is_resumed=is_resumed,
             stop=stop,
         )
     except (ModelError, ChannelError, MemoryStoreError) as error:
         raise CheckFailed(str(error)) from None
-    code = report(judged, outcome, is_quiet=is_quiet, as_json=as_json)
+    code = report(judged, outcome, way)
     ended = outcome.ended
-    if ended.stop_reason == "user_interrupt" and not as_json:
+    if ended.stop_reason == "user_interrupt" and not way.as_json:
         why = f"{ended.notes}; " if ended.notes else ""
         say(f"moot arbiter run: {why}moot arbiter run --resume {directory} goes on")
     return code

@@ -11,10 +11,18 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.arbiter.configuring import ONE_OF, Template, write_config
-from moot.cli.arbiter.endpoints import EmbeddingsOption, EndpointOption, KeyOption
-from moot.cli.arbiter.judging import CONFIG, Judged, begun, group, judge, policy_of, refused, told
+from moot.cli.arbiter.endpoints import Endpoints
+from moot.cli.arbiter.judging import CONFIG, Asked, Judged, begun, group, judge, refused, told
 from moot.cli.arbiter.live import BudgetOption, run
-from moot.cli.arbiter.running import RunsOption, carry_out, directory_of, mock_notes, mock_ports, report
+from moot.cli.arbiter.running import (
+    Carrying,
+    RunsOption,
+    carry_out,
+    directory_of,
+    mock_notes,
+    mock_ports,
+    report,
+)
 from moot.cli.errors import CheckFailed
 from moot.cli.output import write_lines
 from moot.cli.place import AsJson
@@ -42,9 +50,7 @@ def quickstart(
     out: RunsOption = None,
     is_mock: Annotated[bool, typer.Option("--mock", help="Ask nobody, and do not offer to.")] = False,
     is_live: Annotated[bool, typer.Option("--live", help="Ask models, as moot arbiter run does.")] = False,
-    endpoint: EndpointOption = None,
-    key_env: KeyOption = None,
-    embeddings: EmbeddingsOption = None,
+    where: Endpoints = Endpoints(),
     budget: BudgetOption = None,
     is_agreed: Annotated[
         bool, typer.Option("--yes", help="Ask no question: a file that is there is replaced.")
@@ -57,44 +63,35 @@ def quickstart(
     """
     if is_mock and is_live:
         raise CheckFailed("--mock and --live: choose one of them")
-    if (endpoint or key_env or embeddings or budget) and not is_live and (is_mock or not _is_watched()):
+    if (where or budget) and not is_live and (is_mock or not _is_watched()):
         raise CheckFailed("--endpoint, --key-env, --embeddings and --budget go with --live")
     is_forced = is_agreed or (config.is_file() and _agrees(f"{config} is there already. Replace it?"))
     if config.is_file() and not is_forced:
         raise CheckFailed(f"{config}: is there already: --yes replaces it, --config names another")
     write_config(question, profile, config, is_forced=is_forced)
-    policy = policy_of(False, False, False, False, "warn")
-    judged = judge(config, None, policy, begun()[1])
+    asked = Asked(config=config)
+    judged = judge(asked, begun()[1])
     if not isinstance(judged, Judged):
         return refused("quickstart", config, judged, as_json=as_json)
     if not as_json:
         write_lines([f"{config} is valid: {told(judged)}"])
-    asked = partial(
-        run,
-        config=config,
-        out=out,
-        endpoint=endpoint,
-        key_env=key_env,
-        embeddings=embeddings,
-        budget=budget,
-        as_json=as_json,
-    )
+    way = Carrying(out=out, as_json=as_json)
+    ask = partial(run, asked, way, where, budget)
     if is_live:
         if _is_watched() and not is_agreed and not _agrees("Ask models now? It may cost money."):
             return 0
-        return asked()
+        return ask()
     outcome = carry_out(
         "quickstart",
         judged,
         directory_of(judged, out),
         mock_ports(judged),
-        is_debug=False,
-        is_quiet=as_json,
+        way,
         notes=mock_notes(judged),
     )
-    code = report(judged, outcome, is_quiet=False, as_json=as_json)
+    code = report(judged, outcome, way)
     if not (is_mock or is_agreed or as_json) and _agrees("Ask models now? It may cost money."):
-        return asked()
+        return ask()
     return code
 
 

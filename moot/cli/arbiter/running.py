@@ -14,27 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from moot.cli.act.authority import As
 from moot.cli.app import command
-from moot.cli.arbiter.certifying import AlphaOption, StopOption, StopRule, certifier_of
-from moot.cli.arbiter.hearing import DataOption, Society, heard
-from moot.cli.arbiter.judging import (
-    AllowAliased,
-    AllowFree,
-    BankOption,
-    ConfigArgument,
-    ConfigOption,
-    ContractFailure,
-    Judged,
-    Permissive,
-    Strict,
-    begun,
-    group,
-    judge,
-    path_of,
-    policy_of,
-    refused,
-)
+from moot.cli.arbiter.certifying import StopRule, certifier_of
+from moot.cli.arbiter.hearing import Society, heard
+from moot.cli.arbiter.judging import Asked, Judged, begun, group, judge, refused
 from moot.cli.errors import CheckFailed
 from moot.cli.output import say, write_json, write_lines
 from moot.cli.place import AsJson
@@ -64,18 +47,38 @@ RunsOption = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="Holds the folder of the run.", show_default="output.runs_dir"),
 ]
-MaxTrials = Annotated[
-    int | None,
-    typer.Option("--max-trials", metavar="N", min=1, help="Trials, in place of k_max."),
-]
-BatchSize = Annotated[
-    int | None, typer.Option("--batch-size", metavar="N", min=1, help="Trials that are measured together.")
-]
-Workers = Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Trials at once.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Keep debug/embeddings.jsonl.")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", help="No progress and no receipt; print the run's folder only.")
-]
+
+
+@dataclass(frozen=True, slots=True)
+class Carrying:
+    """The options that say how a run is carried out, and what is kept and shown of it."""
+
+    out: RunsOption = None
+    max_trials: Annotated[
+        int | None, typer.Option("--max-trials", metavar="N", min=1, help="Trials, in place of k_max.")
+    ] = None
+    batch_size: Annotated[
+        int | None,
+        typer.Option("--batch-size", metavar="N", min=1, help="Trials that are measured together."),
+    ] = None
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Trials at once.")] = (
+        None
+    )
+    is_debug: Annotated[bool, typer.Option("--debug", help="Keep debug/embeddings.jsonl.")] = False
+    is_quiet: Annotated[
+        bool, typer.Option("--quiet", help="No progress and no receipt; print the run's folder only.")
+    ] = False
+    as_json: AsJson = False
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """What takes the place of the file's values."""
+        given = {"k_max": self.max_trials, "batch_size": self.batch_size, "workers": self.workers}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def changing(self, config: Configuration) -> Configuration:
+        """Return a run's file with these values."""
+        return config.model_copy(update={"execution": config.execution.model_copy(update=self.sizes)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,60 +105,29 @@ class Outcome:
     name="mock-run",
 )
 def mock_run(
-    named: ConfigArgument = None,
-    config: ConfigOption = None,
-    bank: BankOption = None,
-    out: RunsOption = None,
-    max_trials: MaxTrials = None,
-    batch_size: BatchSize = None,
-    workers: Workers = None,
-    is_debug: Debug = False,
-    is_quiet: Quiet = False,
-    is_strict: Strict = False,
-    is_permissive: Permissive = False,
-    is_free_allowed: AllowFree = False,
-    is_alias_allowed: AllowAliased = False,
-    contract_failure: ContractFailure = "warn",
-    stop: StopOption = None,
-    alpha: AlphaOption = None,
-    data: DataOption = None,
-    as_user: As = None,
-    as_json: AsJson = False,
+    asked: Asked = Asked(),
+    way: Carrying = Carrying(),
+    stop: StopRule = StopRule(),
+    society: Society = Society(),
 ) -> int:
     """Carry out a run without asking anybody: plan, parsing, measuring and files are those of a live run.
 
     The answers are made up and equal for equal trials; they say nothing about any model. Ctrl-C lets the trials in
     flight end, a second one cancels them; the run's folder is whole either way.
     """
-    path = path_of(named, config)
-    policy = policy_of(is_strict, is_permissive, is_free_allowed, is_alias_allowed, contract_failure)
-    found = judge(path, bank, policy, begun()[1], changed(max_trials, batch_size, workers))
+    found = judge(asked, begun()[1], change=way.changing)
     if not isinstance(found, Judged):
-        return refused("mock-run", path, found, as_json=as_json)
+        return refused("mock-run", asked.path, found, as_json=way.as_json)
     outcome = carry_out(
         "mock-run",
         found,
-        directory_of(found, out),
-        heard("mock-run", found, Society(data, as_user), mock_ports(found), is_mock=True),
-        is_debug=is_debug,
-        is_quiet=is_quiet or as_json,
-        stop=StopRule(stop, alpha),
+        directory_of(found, way.out),
+        heard("mock-run", found, society, mock_ports(found), is_mock=True),
+        way,
+        stop=stop,
         notes=mock_notes(found),
     )
-    return report(found, outcome, is_quiet=is_quiet, as_json=as_json)
-
-
-def changed(
-    max_trials: int | None, batch_size: int | None, workers: int | None
-) -> Callable[[Configuration], Configuration]:
-    """Return what puts options in the place of a file's values; None leaves one."""
-    options = {"k_max": max_trials, "batch_size": batch_size, "workers": workers}
-    given = {name: value for name, value in options.items() if value is not None}
-
-    def change(config: Configuration) -> Configuration:
-        return config.model_copy(update={"execution": config.execution.model_copy(update=given)})
-
-    return change
+    return report(found, outcome, way)
 
 
 def carry_out(
@@ -163,12 +135,11 @@ def carry_out(
     judged: Judged,
     directory: Path,
     open_ports: OpenPorts,
+    way: Carrying,
     *,
-    is_debug: bool,
-    is_quiet: bool,
     extra: Sequence[str] = (),
     is_resumed: bool = False,
-    stop: StopRule = StopRule(),  # noqa: B008  # it is frozen
+    stop: StopRule = StopRule(),
     notes: str | None = None,
 ) -> Outcome:
     """Carry out a run in a folder of its own, with a bar where somebody watches.
@@ -178,8 +149,7 @@ def carry_out(
         judged: The run.
         directory: Its folder.
         open_ports: Whom it asks.
-        is_debug: Keep the working file of embeddings.
-        is_quiet: Show nothing.
+        way: What is kept and shown of it.
         extra: What others keep in the folder.
         is_resumed: The folder holds an earlier life of the run.
         stop: When it may end besides its file's rule. Of a run whose contract lists decisions, a certificate is kept.
@@ -203,11 +173,11 @@ def carry_out(
         warn(f"{judged.path}: {line}")
     prepared = judged.prepared
     certifier = certifier_of(judged, stop)
-    is_watched = sys.stderr.isatty() and not is_quiet
+    is_watched = sys.stderr.isatty() and not (way.is_quiet or way.as_json)
     writer = ArtifactWriter(
         directory,
         warn,
-        is_debug=is_debug,
+        is_debug=way.is_debug,
         has_log=is_watched,
         extra=extra,
         is_resumed=is_resumed,
@@ -233,7 +203,7 @@ def carry_out(
                 open_ports,
                 warn,
                 watchers,
-                certifier.enough if certifier is not None and stop.when else lambda: None,
+                certifier.enough if certifier is not None and stop.stop else lambda: None,
             )
         except RunFailed as error:
             where = f"; {directory} holds what there is" if writer.manifest is not None else ""
@@ -251,11 +221,11 @@ def directory_of(judged: Judged, out: Path | None) -> Path:
     return (out or Path(config.output.runs_dir or "runs")) / config.run.run_id
 
 
-def report(judged: Judged, outcome: Outcome, *, is_quiet: bool, as_json: bool) -> int:
+def report(judged: Judged, outcome: Outcome, way: Carrying) -> int:
     """Print how a run ended; return the exit code."""
     manifest = outcome.writer.manifest
     assert manifest is not None
-    if as_json:
+    if way.as_json:
         write_json(
             {
                 "path": str(outcome.directory),
@@ -274,7 +244,7 @@ def report(judged: Judged, outcome: Outcome, *, is_quiet: bool, as_json: bool) -
                 "artifacts": [one.path for one in manifest.artifacts.entries],
             }
         )
-    elif is_quiet:
+    elif way.is_quiet:
         write_lines([str(outcome.directory)])
     else:
         write_lines([*outcome.writer.receipt, f"Next: moot arbiter report {outcome.directory}"])

@@ -12,20 +12,11 @@ from moot.cli.app import Group, app, command
 from moot.cli.arena.input import given, read_bytes, read_json, source_of
 from moot.cli.arena.out import check_out, deliver, progress, say_who_writes
 from moot.cli.errors import Unusable
-from moot.cli.minds import (
-    BudgetOption,
-    KeyOption,
-    MindOption,
-    ModelOption,
-    SeatsOption,
-    minds_of,
-    say_models,
-    wanted,
-)
+from moot.cli.minds import Minds, say_models
 from moot.cli.numbers import seed_option
 from moot.cli.output import console, say, write_json
 from moot.cli.place import AsJson
-from moot.cli.replaying import ReplayOption, ThenOption, compare, kept, needed, recording_of
+from moot.cli.replaying import Replay, compare, kept, needed
 from moot.cli.setup.config import settings
 
 group = typer.Typer(
@@ -92,11 +83,7 @@ def run(
         int | None, typer.Option("--max-rounds", metavar="N", help="Instead of the config's, 1 to 5.")
     ] = None,
     seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
-    mind: MindOption = None,
-    model: ModelOption = None,
-    seats: SeatsOption = None,
-    budget: BudgetOption = None,
-    key_env: KeyOption = None,
+    who: Minds = Minds(),
     out: Annotated[
         Path | None,
         typer.Option(
@@ -105,8 +92,7 @@ def run(
             help="Write the audit record to this file; or to record.json in this folder, with the log.",
         ),
     ] = None,
-    replay: ReplayOption = None,
-    then: ThenOption = None,
+    held: Replay = Replay(),
     as_json: AsJson = False,
 ) -> int:
     """Refine a task in virtual time, with scripted or simulated minds or with models, and say how it went.
@@ -128,8 +114,8 @@ def run(
         scripted = None if script is None else read_script(script)
     except ScriptError as error:
         raise Unusable(str(error)) from None
-    recording = recording_of(
-        ctx, replay, then, key_env, besides=("notebook", "mcp", "mcp_url", "no_notebook", "script")
+    recording = held.recording(
+        ctx, who.key_env, besides=("notebook", "mcp", "mcp_url", "no_notebook", "script")
     )
     folder, file = _places(out, task, config, script)
     with kept(recording, folder) as place:
@@ -148,9 +134,7 @@ def run(
                 source=source,
                 is_off=no_notebook,
             )
-            seated = wanted(model, seats, budget, key_env).over(
-                unseated(settings(None)), minds_of(mind), ARENA
-            )
+            seated = who.over(unseated(settings(None)), ARENA)
             effective = seated.settings
             options = RunOptions(
                 task=what.task,

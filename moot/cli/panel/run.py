@@ -13,21 +13,12 @@ from moot.cases.texts import a_text
 from moot.cli.app import command
 from moot.cli.arena.out import progress, say_who_writes
 from moot.cli.errors import Unusable
-from moot.cli.minds import (
-    BudgetOption,
-    KeyOption,
-    MindOption,
-    ModelOption,
-    SeatsOption,
-    minds_of,
-    say_models,
-    wanted,
-)
+from moot.cli.minds import Minds, say_models
 from moot.cli.numbers import seed_option
 from moot.cli.output import say, write_json, write_lines
 from moot.cli.panel.judges import MajorityOption, group
 from moot.cli.place import AsJson
-from moot.cli.replaying import ReplayOption, ThenOption, compare, kept, needed, recording_of
+from moot.cli.replaying import Replay, compare, kept, needed
 from moot.cli.setup.config import settings
 
 if TYPE_CHECKING:
@@ -75,19 +66,14 @@ def run(
         typer.Option("--on-none-fired", metavar="WHAT", help="When no condition fires: accept or abort."),
     ] = "accept",
     seed: Annotated[int, seed_option("Seeds simulated reviewers")] = 1,
-    mind: MindOption = None,
-    model: ModelOption = None,
-    seats: SeatsOption = None,
-    budget: BudgetOption = None,
-    key_env: KeyOption = None,
+    who: Minds = Minds(),
     out: Annotated[
         Path | None,
         typer.Option(
             "--out", metavar="DIR", help="Write contract, outputs, prompts, synthesis, record and log here."
         ),
     ] = None,
-    replay: ReplayOption = None,
-    then: ThenOption = None,
+    held: Replay = Replay(),
     as_json: AsJson = False,
 ) -> int:
     """Let a panel judge a work in virtual time: reviewers commit without seeing it, then review it.
@@ -107,7 +93,7 @@ def run(
     set_up_logging(None)
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Unusable(f"{out} is there already: name a new or an empty folder with --out")
-    recording = recording_of(ctx, replay, then, key_env, besides=("script",))
+    recording = held.recording(ctx, who.key_env, besides=("script",))
     try:
         texts = {} if script is None else read_script(script)
         with kept(recording, out) as place:
@@ -117,9 +103,7 @@ def run(
                 needed(contract=contract, paper=paper, title=title, field=field)
                 found = a_contract(str(contract), is_scripted=script is not None)
                 judges = seats_of(found)
-                seated = wanted(model, seats, budget, key_env).over(
-                    unseated(settings(None)), minds_of(mind), judges
-                )
+                seated = who.over(unseated(settings(None)), judges)
                 effective = seated.settings
                 options = PanelOptions(
                     contract=found,

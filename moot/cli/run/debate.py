@@ -11,20 +11,11 @@ from moot.cli.app import command
 from moot.cli.arena.out import say_who_writes
 from moot.cli.look.log import Reader
 from moot.cli.look.motion import print_outcome
-from moot.cli.minds import (
-    BudgetOption,
-    KeyOption,
-    MindOption,
-    ModelOption,
-    SeatsOption,
-    minds_of,
-    say_models,
-    wanted,
-)
+from moot.cli.minds import Minds, say_models
 from moot.cli.numbers import seed_option
 from moot.cli.output import say, write_json
 from moot.cli.place import AsJson
-from moot.cli.replaying import ReplayOption, ThenOption, compare, kept, needed, recording_of
+from moot.cli.replaying import Replay, compare, kept, needed
 from moot.cli.setup.config import ConfigFile, settings
 
 if TYPE_CHECKING:
@@ -67,17 +58,12 @@ def debate(
         ),
     ] = None,
     seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
-    mind: MindOption = None,
-    model: ModelOption = None,
-    seats: SeatsOption = None,
-    budget: BudgetOption = None,
-    key_env: KeyOption = None,
+    who: Minds = Minds(),
     config: ConfigFile = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Keep the log in this directory.")
     ] = None,
-    replay: ReplayOption = None,
-    then: ThenOption = None,
+    held: Replay = Replay(),
     as_json: AsJson = False,
 ) -> int:
     """Have a question debated in virtual time: a claim, objections, replies, and a judgment.
@@ -94,7 +80,7 @@ def debate(
     from moot.protocols.authorship import will_write
 
     set_up_logging(None)
-    recording = recording_of(ctx, replay, then, key_env)
+    recording = held.recording(ctx, who.key_env)
     if recording is None:
         needed(QUESTION=question)
     if out is not None:
@@ -103,7 +89,7 @@ def debate(
         if recording is not None:
             asked, effective = again(recording, place), recording.first.settings
         else:
-            seated = wanted(model, seats, budget, key_env).over(settings(config), minds_of(mind), SEATS)
+            seated = who.over(settings(config), SEATS)
             effective = seated.settings
             asked = MotionOptions(
                 question=str(question),

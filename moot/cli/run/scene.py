@@ -9,16 +9,7 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.look.log import Reader
-from moot.cli.minds import (
-    BudgetOption,
-    KeyOption,
-    MindOption,
-    ModelOption,
-    SeatsOption,
-    minds_of,
-    say_models,
-    wanted,
-)
+from moot.cli.minds import Minds, say_models
 from moot.cli.output import say, write_lines
 from moot.cli.place import AsJson
 from moot.cli.run.chaos import SHOWN
@@ -39,11 +30,7 @@ def scene(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Keep the log in this directory.")
     ] = None,
-    mind: MindOption = None,
-    model: ModelOption = None,
-    seats: SeatsOption = None,
-    budget: BudgetOption = None,
-    key_env: KeyOption = None,
+    who: Minds = Minds(),
     as_json: AsJson = False,
 ) -> int:
     """Run a scene in virtual time and show its log.
@@ -59,15 +46,15 @@ def scene(
     if out is not None:
         free_for_a_log(out)
     settings = load_settings()  # first: seats and types in the scene may be those of a protocol that it names
-    if model is not None:
+    if who.model is not None:
         # Of a configuration of one's own a scene takes what models there are and may spend, and nothing else.
         own = configured(None)
         settings = settings.model_copy(update={"models": own.models, "budget": own.budget})
     played = load_scene(file)
     among = seats_of(plan_of(played, None, settings).settings)
-    if played.rehearse is not None and (mind or model):
+    if played.rehearse is not None and (who.mind or who.model):
         raise BadInput("a scene with `rehearse` has minds of its own: leave --mind and --model out")
-    seated = wanted(model, seats, budget, key_env).over(settings, minds_of(mind), among)
+    seated = who.over(settings, among)
     plan = plan_of(played, out, seated.settings, seated.minds)
     say_models(plan.chosen, seated.settings)
     result = run_scene(played, out, seated.settings, plan.chosen)

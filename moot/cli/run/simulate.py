@@ -15,16 +15,7 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.errors import Unusable
-from moot.cli.minds import (
-    BudgetOption,
-    KeyOption,
-    MindOption,
-    ModelOption,
-    SeatsOption,
-    minds_of,
-    say_models,
-    wanted,
-)
+from moot.cli.minds import Minds, say_models
 from moot.cli.numbers import seed_option
 from moot.cli.output import (
     console,
@@ -41,7 +32,7 @@ from moot.cli.output import (
     write_json,
 )
 from moot.cli.place import AsJson
-from moot.cli.replaying import ReplayOption, ThenOption, compare, recording_of, refuse_beside
+from moot.cli.replaying import Replay, compare, refuse_beside
 from moot.cli.run.up import Prices
 from moot.cli.setup.config import ConfigFile, settings
 from moot.place import LOG_NAME
@@ -50,7 +41,6 @@ from moot.simulation.durations import DEFAULT_START, check_days, first_instant
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from moot.minds.model_choice import Wanted
     from moot.simulation.arguing import Moved
     from moot.simulation.desk import DeskSummary
     from moot.simulation.simulate import SimulateOptions
@@ -92,14 +82,9 @@ def simulate(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the desk's equity curve.")
     ] = None,
-    mind: MindOption = None,
-    model: ModelOption = None,
-    seats: SeatsOption = None,
-    budget: BudgetOption = None,
-    key_env: KeyOption = None,
+    who: Minds = Minds(),
     config: ConfigFile = None,
-    replay: ReplayOption = None,
-    then: ThenOption = None,
+    held: Replay = Replay(),
     resume: Annotated[
         Path | None,
         typer.Option(
@@ -115,7 +100,7 @@ def simulate(
     The same options give the same log, byte for byte, where no model fills a seat. Read it with moot log, check it
     with moot verify.
     """
-    if replay is None:
+    if held.replay is None:
         check_days(days, DEFAULT_START if start is None else first_instant(start))
 
     from moot.heap import settle_heap
@@ -126,15 +111,15 @@ def simulate(
 
     if plot is not None:
         _check_picture(plot)
-    recording = recording_of(ctx, replay, then, key_env, besides=("plot",))
+    recording = held.recording(ctx, who.key_env, besides=("plot",))
     if recording is not None:
         options = again(recording, out or free_directory(f"{recording.start:%Y%m%d}-replay"))
-        if then is not None:
+        if held.then is not None:
             options = dataclasses.replace(options, days=days)
     elif resume is not None:
-        options = _resumed(ctx, resume, days, key_env)
+        options = _resumed(ctx, resume, days, who.key_env)
     else:
-        options = _told(days, start, seed, prices, out, mind, wanted(model, seats, budget, key_env), config)
+        options = _told(days, start, seed, prices, out, who, config)
     options = check(options)
     assert options.out is not None
     assert options.settings is not None
@@ -167,8 +152,7 @@ def _told(
     seed: int,
     prices: str | None,
     out: Path | None,
-    mind: list[str] | None,
-    models: Wanted,
+    who: Minds,
     config: Path | None,
 ) -> SimulateOptions:
     """Return what the command line says is to be simulated."""
@@ -177,7 +161,7 @@ def _told(
 
     first = DEFAULT_START if start is None else first_instant(start)
     effective = settings(config)
-    seated = models.over(effective, minds_of(mind), seats_of(effective))
+    seated = who.over(effective, seats_of(effective))
     return SimulateOptions(
         days=days,
         start=first,

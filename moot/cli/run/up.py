@@ -8,15 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.minds import (
-    BudgetOption,
-    KeyOption,
-    MindOption,
-    ModelOption,
-    SeatsOption,
-    minds_of,
-    wanted,
-)
+from moot.cli.minds import Minds
 from moot.cli.numbers import seed_option, some_days, some_speed
 from moot.cli.place import DEFAULT, login_name, owner_of
 from moot.cli.setup.config import ConfigFile, readable
@@ -81,11 +73,7 @@ def up(
         typer.Option("--port", metavar="N", min=0, max=65_535, help="The page's port; by default 8420."),
     ] = None,
     no_console: Annotated[bool, typer.Option("--no-console", help="Serve no web page.")] = False,
-    mind: MindOption = None,
-    model: ModelOption = None,
-    seats: SeatsOption = None,
-    budget: BudgetOption = None,
-    key_env: KeyOption = None,
+    who: Minds = Minds(),
     config: ConfigFile = None,
 ) -> int:
     """Let a society live: its bots argue, you watch; Ctrl-C stops it.
@@ -112,8 +100,8 @@ def up(
         has_console=not no_console,
         host=host,
         port=port,
-        minds=minds_of(mind),
-        wanted=wanted(model, seats, budget, key_env),
+        minds=who.own,
+        wanted=who.wanted,
     )
     settle_heap()
     return run_up(options)
