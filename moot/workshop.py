@@ -53,6 +53,8 @@ ASKER: Final = Actor("human", "cli", "workshop")
 
 ALL_SIMULATED: Final[Mapping[str, Any]] = MappingProxyType({})
 
+NO_SCHEDULES: Final[Mapping[str, Any]] = MappingProxyType({})
+
 
 class Options(Protocol):
     """What the options of all that is held in a workshop have in common.
@@ -191,14 +193,25 @@ class Workshop:
         self.host.listeners.append(count)
         for draft in openers:
             await self.host.publish(draft)
+        if not openers:
+            done.set()
+        try:
+            await self.until(done)
+        finally:
+            self.host.listeners.remove(count)
+
+    async def until(self, done: asyncio.Event) -> None:
+        """Wait for something that happens here, and until all that models were asked is settled.
+
+        Raises:
+            Exception: Whatever stopped the host.
+        """
         waits = asyncio.create_task(done.wait(), name="cases")
         both: list[asyncio.Future[Any]] = [waits, self._fault]
         try:
-            if openers:
-                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
             waits.cancel()
-            self.host.listeners.remove(count)
         if self._fault.done():
             self._fault.result()
         if self._calls is not None:
@@ -233,6 +246,7 @@ async def workshop(
     contents: Contents | None = None,
     named: Mapping[str, Any] = ALL_SIMULATED,
     fit: Fitted | None = None,
+    schedules: Mapping[str, Any] = NO_SCHEDULES,
 ) -> AsyncIterator[Workshop]:
     """Seat minds in a society on an in-memory bus, and end all of it afterwards.
 
@@ -243,6 +257,7 @@ async def workshop(
         contents: Reads works that obligations may see.
         named: As the log says it of the minds that are not simulated, by seat: a word, or what configuration gives.
         fit: What it is fitted with, as `fitted` gives it; None: no more than it needs.
+        schedules: When the timekeeper triggers cycles, for cases that only a cycle opens.
     """
     calls = fit.calls if fit is not None else None
     rulebook = rules()
@@ -266,7 +281,7 @@ async def workshop(
         timekeeper.started(
             society_id=f"workshop/{seed}",
             config={
-                "schedules": {},
+                "schedules": dict(schedules),
                 "admins": {ASKER.platform: [ASKER.user_id]},
                 **({"minds": dict(named)} if named else {}),
                 **(models_as_log(fit.options.models, fit.options.budget) if fit is not None else {}),

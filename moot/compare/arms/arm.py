@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from moot.clock import Clock
 from moot.compare.cases.case import Case
@@ -20,13 +19,15 @@ class Trial:
         case: The case. An arm shows minds what is in `case.shown`, and nothing else of it.
         repetition: Counted from 1.
         seed: Of this arm, case and repetition.
+        budget: Calls that it may make.
         clock: The clock that runs.
-        log: The directory that keeps its log; None: nobody asked for it.
+        log: The file that takes its log, as JSON Lines; None: nobody asked for it.
     """
 
     case: Case
     repetition: int
     seed: int
+    budget: int
     clock: Clock
     log: Path | None = None
 
@@ -41,7 +42,7 @@ class Answer:
         calls: What minds were asked for, and answered.
         usd: What that cost, where a model was paid.
         votes: The single answers that it was made of; none where there is one only.
-        log: The directory that keeps its log, if any.
+        head: The hash of the last message of its log; "" without one.
     """
 
     answer: Json
@@ -49,24 +50,21 @@ class Answer:
     calls: int
     usd: float = 0.0
     votes: tuple[Json, ...] = ()
-    log: Path | None = None
+    head: str = ""
 
 
 class Arm(ABC):
     """A way of answering cases.
 
     Attributes:
-        kinds: The kinds of case that it takes; empty: any.
-        name: Of the arm in its study.
+        kinds: The kinds of case that it takes.
+        least: The smallest budget that it can do with, in calls for an answer.
+        most: The largest that it may use up; None: whatever it is given.
     """
 
-    kinds: ClassVar[frozenset[str]]
-    name: str
-
-    @property
-    @abstractmethod
-    def calls(self) -> float:
-        """How many calls it makes for a case at its natural cost: exactly, or the mean that it was registered with."""
+    kinds: frozenset[str]
+    least: int
+    most: int | None
 
     @abstractmethod
     async def run(self, trial: Trial) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -44,6 +44,23 @@ class Case:
         """Return the hash of all of it as canonical JSON, in hex."""
         whole = {"id": self.id, "kind": self.kind, "shown": self.shown, "truth": self.truth}
         return hashlib.sha256(canonical_json(whole).encode()).hexdigest()
+
+
+Score = tuple[float, float]
+"""What an answer adds to a figure, and to what that is in units of: a figure over cases is a ratio of totals.
+
+(1, 1) is right and (0, 1) wrong, of which the ratio is a share; (0.7, 1) for an approval of true Sharpe 0.7 and (0, 0)
+for none, of which it is the mean of approvals; (2, 3) for 2 of 3 errors found.
+"""
+
+CORRECT: Final = "correct"
+"""The score that says whether an answer is right, 0 or 1 of 1; stated confidences are held against it."""
+
+Scorer = Callable[[Case, Json], Mapping[str, Score]]
+"""Scores an answer, None for none, by a case's truth: all figures that it has, by name; the same names for each.
+
+It raises ValueError for a truth that it cannot use.
+"""
 
 
 class Cases(Protocol):

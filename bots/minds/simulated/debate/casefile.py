@@ -245,14 +245,16 @@ def likeness(spec: StrategySpec, universe: Universe, pool: Pool) -> tuple[float,
 
 
 @lru_cache(maxsize=CACHED_FILES)
-def neighbourhood(spec: StrategySpec, universe: Universe) -> Neighbourhood:
+def neighbourhood(spec: StrategySpec, universe: Universe, seed: int | None = None) -> Neighbourhood:
     """Try a strategy's closest relatives on the validation: a fluke stands alone, a real effect does not.
 
-    The relatives depend on the strategy alone, so every seat that asks sees the same ones.
+    The relatives depend on the strategy alone, so every seat that asks sees the same ones; whoever looks alone has
+    relatives of its own, by its seed.
     """
-    rng = generator("neighbours", repr((spec.archetype, sorted(spec.params.items()), spec.symbols)))
+    own = () if seed is None else (seed,)
+    rng = generator("neighbours", repr((spec.archetype, sorted(spec.params.items()), spec.symbols)), *own)
     span = splits(universe).validation
     relatives = [mutate(spec, rng) for _ in range(NEIGHBOURS)]
     found = sorted(backtest(one, universe, span).metrics["sharpe"] for one in relatives)
-    own = backtest(spec, universe, span).metrics["sharpe"]
-    return Neighbourhood(NEIGHBOURS, sum(one > 0.0 for one in found), found[NEIGHBOURS // 2], own)
+    sharpe_of_it = backtest(spec, universe, span).metrics["sharpe"]
+    return Neighbourhood(NEIGHBOURS, sum(one > 0.0 for one in found), found[NEIGHBOURS // 2], sharpe_of_it)

@@ -37,6 +37,7 @@ from moot.bots.tools.backtest import backtest
 from moot.bots.tools.risk import assess
 from moot.bots.tools.splits import splits
 from moot.bots.tools.strategies import ARCHETYPES, StrategySpec
+from moot.bots.tools.universe import Universe
 from moot.bots.tools.wording import describe, triggers
 from moot.protocols.research.messages import CycleTrigger, ExpectedTraits, Hypothesis, ResearchNote
 from moot.protocols.research.seats import EXPLORER
@@ -191,7 +192,7 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
             _why(turn, best), origin, _second(turn, found), *_about(turn, best), *_noted(turn)
         ),
         strategy=part_of(spec),
-        expected_traits=_traits(turn, best),
+        expected_traits=expected(spec, turn.universe),
         signal_sources=tuple(f"daily bars of {symbol}" for symbol in spec.symbols),
         entry_trigger=said.entry,
         exit_trigger=said.exit,
@@ -201,17 +202,17 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
     )
 
 
-def _traits(turn: Turn, best: Candidate) -> ExpectedTraits:
+def expected(spec: StrategySpec, universe: Universe) -> ExpectedTraits:
     """Expect what train showed: that is what its author believes."""
-    train = best.train
-    held = backtest(best.spec, turn.universe, splits(turn.universe).train).holding_days
+    report = backtest(spec, universe, splits(universe).train)
+    train, held = report.metrics, report.holding_days
     return ExpectedTraits(
         holding_period_days=(max(int(held / 2), 1), max(int(held * 2) + 1, 2)),
         target_sharpe=train["sharpe"],
         max_drawdown=train["max_drawdown"],
         win_rate=train["win_rate"],
         asset_class="equity",
-        archetype=best.spec.archetype,
+        archetype=spec.archetype,
     )
 
 
