@@ -26,10 +26,8 @@ from moot.protocols.kernel.times import rfc3339
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.debate_table import BUDGETED
 from moot.protocols.research.messages import Hypothesis
-from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
+from moot.protocols.research.seats import EXPLORER, SYSTEM_A
 from moot.workshop import workshop
-
-SEATS: Final = (EXPLORER, CRITIC, EVOLVER)
 
 MOST_CALLS: Final = 11
 """Four assessments, two rebuttals, an extension, a verdict, the request to revise, the revision, the final verdict."""
@@ -49,7 +47,7 @@ class ResearchDebate(Arm):
             universe, InMemoryEvidence(), trial.seed, bars_as_of=lambda _now: universe, temper=RELIABLE
         )
         simulated = SimulatedMind(tools)
-        minds: dict[Any, Mind] = dict.fromkeys(SEATS, simulated)
+        minds: dict[Any, Mind] = dict.fromkeys(SYSTEM_A, simulated)
         minds[EXPLORER] = _Given(spec, universe, simulated)
         once = {"micro": {"at": [rfc3339(trial.clock.now() + timedelta(minutes=1))]}}
         judged = asyncio.Event()
@@ -65,7 +63,7 @@ class ResearchDebate(Arm):
             shop.host.listeners.append(heard)
             if not states:
                 await shop.until(judged)
-            said = [env for env in shop.log if env.author in SEATS and not isinstance(env.body, Hypothesis)]
+            said = [env for env in shop.log if env.author in SYSTEM_A and not isinstance(env.body, Hypothesis)]
             head = kept(shop.log, trial.log)
         state = states[0]
         assert state.strategy is not None
