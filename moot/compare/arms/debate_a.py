@@ -63,7 +63,9 @@ class ResearchDebate(Arm):
             shop.host.listeners.append(heard)
             if not states:
                 await shop.until(judged)
-            said = [env for env in shop.log if env.author in SYSTEM_A and not isinstance(env.body, Hypothesis)]
+            said = [
+                env for env in shop.log if env.author in SYSTEM_A and not isinstance(env.body, Hypothesis)
+            ]
             head = kept(shop.log, trial.log)
         state = states[0]
         assert state.strategy is not None
