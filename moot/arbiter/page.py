@@ -1,24 +1,22 @@
-"""The report of a run as one page of HTML: no script, nothing from elsewhere, every text of a model escaped."""
+"""The report of a run as one page of HTML."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Final
 
 from moot.arbiter import telling
-from moot.arbiter.drawing import STYLE, Picture
 from moot.arbiter.pictures import LabelShare, cluster_map, cluster_sizes, convergence, label_shares, spending
 from moot.arbiter.projection import project, sample
 from moot.arbiter.reading import ReadRun, read_vectors
 from moot.arbiter.summary import Example, Summary
-from moot.channels.showing.wording import clean, harmless
+from moot.channels.showing.wording import clean
 from moot.protocols.arbiter.generated import ClusteredRow
-
-LOOKS: Final = Path(__file__).with_name("web") / "report.css"
+from moot.reports import html
+from moot.reports.drawing import Picture
+from moot.reports.html import sentence, table, text
 
 MOST_DRAWN: Final = 2_000
 """Answers on the map."""
@@ -33,9 +31,6 @@ MOST_AT_ONCE: Final = 1_200
 MOST_LINES: Final = 12
 """Characters and line ends of a text that is shown at once."""
 
-POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
-"""Were a text of a model ever not escaped, a browser would still run and load nothing of it."""
-
 
 def page(run: ReadRun, summary: Summary) -> str:
     """Write the report of a run.
@@ -47,25 +42,23 @@ def page(run: ReadRun, summary: Summary) -> str:
     Raises:
         Faulty: Its embeddings cannot be read.
     """
-    parts = [*_head(summary), '<div class="two">', *map(_figure, _pictures(run, summary)), "</div>"]
+    parts = [
+        *_head(summary),
+        '<div class="two">',
+        *(html.figure(*one) for one in _pictures(run, summary)),
+        "</div>",
+    ]
     parts += [*_said(summary), *_asked(run, summary), *_went(summary)]
-    styles = f"{LOOKS.read_text(encoding='utf-8')}{STYLE.read_text(encoding='utf-8')}"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{_text(clean(summary.question, 80))} · Arbiter</title>\n<style>\n{styles}</style></head>\n"
-        f"<body><main>{''.join(parts)}</main></body></html>\n"
-    )
+    return html.page(f"{clean(summary.question, 80)} · Arbiter", parts)
 
 
 def _head(summary: Summary) -> Iterator[str]:
     yield f"<header><p class=kicker>Arbiter: one question, asked {summary.attempted:,} times</p>"
-    yield f"<h1 dir=auto>{_text(clean(summary.question, telling.MOST_QUESTION))}</h1>"
-    yield f'<p class="state {summary.state}">{_text(_sentence(telling.ended(summary)))}</p>'
-    yield f"<p class=soft>Run {_text(telling.about(summary))}</p>"
-    said = [_sentence(summary.notes)] if summary.notes else []
-    yield from (f"<p class=lacks>{_text(line)}</p>" for line in (*said, *summary.remarks))
+    yield f"<h1 dir=auto>{text(clean(summary.question, telling.MOST_QUESTION))}</h1>"
+    yield f'<p class="state {summary.state}">{text(sentence(telling.ended(summary)))}</p>'
+    yield f"<p class=soft>Run {text(telling.about(summary))}</p>"
+    said = [sentence(summary.notes)] if summary.notes else []
+    yield from (f"<p class=lacks>{text(line)}</p>" for line in (*said, *summary.remarks))
     yield "</header>"
     tiles = [("trials ended", f"{summary.attempted:,} of {summary.planned:,}")]
     found = summary.decisions
@@ -81,9 +74,7 @@ def _head(summary: Summary) -> Iterator[str]:
         tiles.append(("tokens", f"{summary.total_tokens:,}"))
     if summary.cost is not None:
         tiles.append(("spent", f"${telling.dollars(summary.cost)}"))
-    yield '<ul class="tiles">'
-    yield from (f"<li><b>{_text(value)}</b>{_text(name)}</li>" for name, value in tiles)
-    yield "</ul>"
+    yield html.tiles(tiles)
 
 
 def _pictures(run: ReadRun, summary: Summary) -> Iterator[tuple[Picture, Sequence[str]]]:
@@ -142,17 +133,6 @@ def _map(run: ReadRun) -> Iterator[Picture]:
     )
 
 
-def _figure(shown: tuple[Picture, Sequence[str]]) -> str:
-    picture, said = shown
-    told = " ".join(_sentence(one) for one in said if one)
-    return (
-        f"<section><h2>{_text(picture.title)}</h2><figure>{picture.html}"
-        f"<figcaption>{_text(told)}</figcaption></figure>"
-        f"<details><summary>{_text(picture.title)} in numbers</summary>{_table(picture.heads, picture.rows)}</details>"
-        "</section>"
-    )
-
-
 def _said(summary: Summary) -> Iterator[str]:
     if not (summary.rationales or summary.clusters or summary.examples):
         return
@@ -173,7 +153,7 @@ def _said(summary: Summary) -> Iterator[str]:
 def _asked(run: ReadRun, summary: Summary) -> Iterator[str]:
     sampling, protocol = run.config.sampling, run.config.protocol
     yield "<section><h2>What was asked</h2>"
-    yield _table(
+    yield table(
         ("model", "weight", "trials", "failed", "tokens", "dollars"),
         [
             (
@@ -209,11 +189,11 @@ def _asked(run: ReadRun, summary: Summary) -> Iterator[str]:
         prompts.append((f"Contract {protocol.decision_contract.id}", schema))
     if sampling.decode is not None:
         prompts.append(("Decoding", json.dumps(sampling.decode.as_json(), indent=2)))
-    for name, text in prompts:
-        body = _text(_cut(text)) or "<i>says nothing</i>"
-        yield f"<details><summary>{_text(name)}</summary><pre dir=auto>{body}</pre></details>"
+    for name, prompt in prompts:
+        body = text(_cut(prompt)) or "<i>says nothing</i>"
+        yield f"<details><summary>{text(name)}</summary><pre dir=auto>{body}</pre></details>"
     yield "<h3>Hashes</h3><dl class=hashes>"
-    yield from (f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in summary.hashes.items())
+    yield from (f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in summary.hashes.items())
     yield "</dl></section>"
 
 
@@ -225,13 +205,13 @@ def _went(summary: Summary) -> Iterator[str]:
         ("Policy", telling.policy(summary)),
         *((f"{count:,} times", clean(error)) for error, count in summary.errors),
     ]
-    yield from (f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts)
+    yield from (f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in facts)
     yield "</dl><details><summary>Files</summary>"
-    yield _table(
+    yield table(
         ("file", "records"),
         [(path, "" if count is None else f"{count:,}") for path, count in summary.artifacts],
     )
-    yield f"</details><p class=soft>Made from {_text(summary.directory)}.</p></section>"
+    yield f"</details><p class=soft>Made from {text(summary.directory)}.</p></section>"
 
 
 def _quote(one: Example) -> str:
@@ -240,32 +220,10 @@ def _quote(one: Example) -> str:
     is_long = len(one.text) > MOST_AT_ONCE or one.text.count("\n") > MOST_LINES
     box = ' class="long" tabindex="0"' if is_long else ""
     return (
-        f"<figure class=quote><blockquote dir=auto{box}>{_text(_cut(one.text))}</blockquote>"
-        f"<figcaption>trial {one.trial_id}{_text(label)}</figcaption></figure>"
+        f"<figure class=quote><blockquote dir=auto{box}>{text(_cut(one.text))}</blockquote>"
+        f"<figcaption>trial {one.trial_id}{text(label)}</figcaption></figure>"
     )
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    named = "".join(f'<th scope="col">{_text(one)}</th>' for one in heads)
-    body = "".join(
-        f'<tr><th scope="row">{_text(first)}</th>{"".join(f"<td>{_text(one)}</td>" for one in rest)}</tr>'
-        for first, *rest in rows
-    )
-    about = _text(", ".join(heads))
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{about}">'
-        f"<table><thead><tr>{named}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"
-
-
-def _text(text: str) -> str:
-    """Escape a text, and take out what could hide a word or turn a line around."""
-    return escape(harmless(text.replace("\t", "    ")))

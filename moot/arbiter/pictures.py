@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final, NamedTuple
 
-from moot.arbiter.drawing import COLOURS, REST, Area, Axis, Curve, Dots, Mark, Picture, bar, plot
+from moot.reports.drawing import COLOURS, REST, Area, Axis, Curve, Dots, Mark, Picture, bar, plot
 
 TOLD_APART: Final = len(COLOURS)
 """Clusters that have a colour of their own; the others share one."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from moot.arbiter.drawing import Picture
 from moot.arbiter.pictures import LabelShare, cluster_sizes, convergence, label_shares
 from moot.channels.showing.wording import ENDS, clean, words
 from moot.console.errors import NotThere
@@ -13,6 +12,7 @@ from moot.console.model.interface import CaseView, ReadModel
 from moot.protocols.calls.books import shown
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.lab.messages import ExperimentBatch, ExperimentEnded, ExperimentStarted
+from moot.reports.drawing import Picture
 from moot.statistics.wilson import wilson_interval
 
 ALPHA: Final = 0.05

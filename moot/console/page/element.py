@@ -13,9 +13,9 @@ from nicegui.dependencies import compute_key, register_esm
 from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
-from moot.arbiter.drawing import STYLE as DRAWINGS
 from moot.console.errors import ConsoleError
 from moot.console.page.session import Visit
+from moot.reports.drawing import STYLE as DRAWINGS
 
 WEB: Final = Path(__file__).with_name("web")
 """What runs in the browser."""

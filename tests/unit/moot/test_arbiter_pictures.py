@@ -8,8 +8,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from moot.arbiter.drawing import COLOURS, REST, SIDE, Area, Axis, Curve, Dots, Picture, plot
-from moot.arbiter.page import LOOKS
 from moot.arbiter.pictures import (
     TOLD_APART,
     LabelShare,
@@ -20,6 +18,8 @@ from moot.arbiter.pictures import (
     spending,
 )
 from moot.arbiter.projection import project, sample
+from moot.reports.drawing import COLOURS, REST, SIDE, Area, Axis, Curve, Dots, Picture, plot
+from moot.reports.html import LOOKS
 
 HOSTILE = "</svg><script>alert('x')</script>\"><img src=x onerror=y>&\x00"
 

@@ -1,0 +1,1 @@
+"""Reports that people read: pages of HTML that stand alone, with drawings."""
