@@ -1,0 +1,1 @@
+"""Texts in which errors can be planted: wordings in TOML, and what is filled in."""
