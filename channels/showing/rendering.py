@@ -22,6 +22,7 @@ from moot.channels.showing.wording import (
 )
 from moot.protocols.authorship import label
 from moot.protocols.kernel.context import RuleContext
+from moot.protocols.kernel.docket import MAX_CASE_ID
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.minds import Minds
 from moot.protocols.kernel.seats import Seat
@@ -125,7 +126,7 @@ def card(envelope: Envelope, who: Speakers = UNKNOWN) -> Card:
         who: What is known of who speaks.
     """
     body = _named(envelope.body.model_dump(), who.names)
-    about = f" · {clean(envelope.case_id, 100)}" if envelope.case_id else ""
+    about = f" · {clean(envelope.case_id, MAX_CASE_ID)}" if envelope.case_id else ""
     said = _sentence(envelope, body, who)
     return Card(
         title=words(envelope.body.type).capitalize() + about,
@@ -165,7 +166,7 @@ def _told(envelope: Envelope, body: Mapping[str, object]) -> str:
     kind, case_id = envelope.body.type, envelope.case_id
     text = _predicate(kind, body)
     is_named = case_id is None or kind not in rulebook().grounds.decides or case_id in text
-    return text if is_named else f"{text} ({clean(str(case_id), 100)})"
+    return text if is_named else f"{text} ({clean(str(case_id), MAX_CASE_ID)})"
 
 
 def _named(body: Mapping[str, object], names: Names) -> Mapping[str, object]:

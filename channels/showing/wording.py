@@ -32,6 +32,9 @@ MOST_TEXT: Final = 240
 MOST_ITEMS: Final = 3
 """Items of a list that a sentence names."""
 
+MOST_DIGITS: Final = 9
+"""Decimals of a figure beside its limit."""
+
 _DEPTH: Final = 4
 _SPACES: Final = re.compile(r"\s+")
 # C0 but for line ends, C1, soft line ends, direction overrides and lone surrogates: what could move a cursor or hide a
@@ -42,11 +45,14 @@ _UNSAFE: Final = re.compile(
 
 
 def clean(text: str, most: int = MOST_TEXT) -> str:
-    """Fold white space, replace what a terminal would obey, and cut to `most` characters."""
+    """Fold white space, replace what a terminal would obey, cut to `most` characters, behind a word if it can be."""
     if len(text) > 4 * most:
         text = text[: 4 * most] + "…"
     text = harmless(_SPACES.sub(" ", text)).strip()
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    if len(text) <= most:
+        return text
+    head = text[:most].rpartition(" ")[0].rstrip(" .,;:")
+    return (head if len(head) >= most // 4 else text[: most - 1].rstrip()) + "…"
 
 
 def harmless(text: str) -> str:
@@ -77,6 +83,16 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return MISSING
     return f"{value:.2g}" if abs(value) < 0.095 else f"{value:.2f}" if abs(value) < 1e15 else f"{value:.3g}"
+
+
+def beside(value: float, limit: float) -> tuple[str, str]:
+    """Write a number and what it is held against, with as many decimals as tell them apart."""
+    told = number(value), number(limit)
+    digits = 3
+    while told[0] == told[1] and value != limit and digits <= MOST_DIGITS:
+        told = f"{value:.{digits}f}", f"{limit:.{digits}f}"
+        digits += 1
+    return told
 
 
 def plain(value: object, depth: int = 0) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from moot.channels.showing.rendering import predicate, speaker
 from moot.channels.showing.wording import clean, words
@@ -11,8 +12,9 @@ from moot.explaining.finding import NAMING, Story, story_of
 from moot.explaining.index import Opener
 from moot.explaining.rows import machines_of, rows_of
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.grounds import found
+from moot.protocols.kernel.grounds import Decides, found
 from moot.protocols.kernel.seats import OFFICERS
+from moot.protocols.kernel.steps import ENDED
 from moot.protocols.rulebook import rulebook
 
 VOID = "void"
@@ -57,12 +59,15 @@ class _Telling:
             opened=self.said(own[0]),
             decisions=decisions,
             objections=tuple(self.objections(env for said in (own, *on.values()) for env in said)),
-            people=tuple(self.said(env) for _, env in sorted({env.seq: env for env in people}.items())),
+            people=tuple(self.heard(env) for _, env in sorted({env.seq: env for env in people}.items())),
             asked=tuple(self.link(case_id, said) for case_id, said in asked),
             followed=tuple(
                 self.said(env)
                 for env in own
-                if env.seq > last > 0 and env.seq not in counted and env.author not in OFFICERS
+                if env.seq > last > 0
+                and env.seq not in counted
+                and env.author not in OFFICERS
+                and env.actor.kind != "human"
             ),
             links=tuple(self.links(asked)),
         )
@@ -83,6 +88,12 @@ class _Telling:
             env.case_id,
         )
 
+    def heard(self, env: Envelope) -> Said:
+        """Tell what a person said, with why it counts for nothing where it does."""
+        said = self.said(env)
+        why = self.flaws.get(env.seq)
+        return replace(said, text=f"{said.text}; it counts for nothing: {why}") if why else said
+
     def decisions(self, said: Sequence[Envelope]) -> tuple[Decision, ...]:
         grounds = rulebook().grounds
         rows: Mapping[int, Row] = {}
@@ -91,16 +102,18 @@ class _Telling:
             in_effect = [env for env in said if env.seq not in self.flaws]
             rows = rows_of(machines[0], in_effect) if len(machines) == 1 and in_effect else {}
         opens = {said[0].seq for said in self.story.others.values()} if self.story.case_id is None else set()
-        return tuple(
-            self.decision(env, said, rows.get(env.seq))
-            for env in said
-            if env.body.type in grounds.decides and env.seq not in opens
-        )
+        chosen = [env for env in said if env.body.type in grounds.decides and env.seq not in opens]
+        decided = tuple(self.decision(env, said, rows.get(env.seq)) for env in chosen)
+        if came_to(decided):
+            return decided
+        # Where nothing that the grounds name decided a case, what ended it did.
+        more = (env for env in said if env.seq in rows and ends(rows[env.seq]) and env not in chosen)
+        return (*decided, *(self.decision(env, said, rows[env.seq]) for env in more))
 
     def decision(self, env: Envelope, said: Sequence[Envelope], row: Row | None) -> Decision:
         kind, body, grounds = env.body.type, env.body, rulebook().grounds
-        by = grounds.decides[kind]
-        what = next(iter(found(body, by.what)), kind)
+        by = grounds.decides.get(kind, Decides(""))
+        what = next(iter(found(body, by.what)), kind) if by.what else ENDED
         return Decision(
             said=self.said(env),
             what=words(str(what)),
@@ -165,7 +178,14 @@ def came_to(decisions: Sequence[Decision]) -> str:
     """Say in a few words what was decided, in order: "revise → reject"."""
     said = [one.what for one in decisions if not one.broke and one.what != VOID]
     told = [what for n, what in enumerate(said) if n == 0 or what != said[n - 1]]
+    if not told and any(ends(one.row) for one in decisions if one.row is not None):
+        return ENDED
     return " → ".join(told[-4:])
+
+
+def ends(row: Row) -> bool:
+    """Say whether a row ends its case."""
+    return row.leads_to == (ENDED,)
 
 
 def held(body: object) -> tuple[Held, ...]:

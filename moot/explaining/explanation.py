@@ -121,7 +121,7 @@ class Link:
     Attributes:
         id: Its id, which can be asked about in turn.
         kind: What it is, in words.
-        came_to: What was decided about it, in a few words; "" for nothing yet.
+        came_to: What was decided about it, in a few words; "ended" where no message says more; "" for nothing.
         seq: The message that brought it up.
     """
 
@@ -139,7 +139,7 @@ class Explanation:
         id: What was asked about, in full.
         kind: What it is, in words: "Debate", "Strategy", "Message".
         case_id: The case that the page is about; None where it is about none.
-        came_to: What was decided, in order, in a few words; "" for nothing yet.
+        came_to: What was decided, in order, in a few words; "ended" where no message says more; "" for nothing.
         about: The messages that were asked about, where they are no case: a message, what an obligation was answered
             with, where an id stands.
         opened: The message that began it.

@@ -11,7 +11,12 @@ RAISING: Final = Table(
     "what escalates, and what silence leads to",
     ("trigger", "level", "what the admin reads", "silence leads to"),
     tuple(
-        (code.replace("_", " "), one.level.replace("_", " "), one.text, one.options[0][0])
+        (
+            code.replace("_", " "),
+            one.level.replace("_", " ").lower(),
+            one.text.format(subject="…"),
+            one.options[0][0],
+        )
         for code, one in TRIGGERS.items()
     ),
     lambda _said, body: [*TRIGGERS].index(body.trigger_code) if body.trigger_code in TRIGGERS else None,

@@ -73,6 +73,18 @@ def test_the_log_names_the_protocols_that_a_society_speaks(place):
     assert first["body"]["config"]["protocols"] == ["weather"]
 
 
+def test_why_says_how_its_case_ended_and_by_which_rule(place):
+    install(place)
+    assert moot(place, "scene", "rain.yaml", "--out", "rain").returncode == 0
+    told = " ".join(moot(place, "why", "rain", "question").stdout.split())
+    assert told.startswith("Question question_20260223_1005 ended day")
+    assert (
+        "#4 Sceptic agrees with 39.26 % on question_20260223_1005 row: Question while doubting, doubt → ended"
+        in told
+    )
+    assert "rule: End as the sceptic says." in told
+
+
 def test_the_consoles_case_view_shows_its_phases(place):
     install(place)
     assert moot(place, "scene", "rain.yaml", "--out", "rain").returncode == 0

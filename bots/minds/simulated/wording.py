@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,6 +13,9 @@ from moot.bots.tools.wording import describe
 
 MOST_QUOTED: Final = 120
 """Characters of a person's words that a bot repeats."""
+
+MOST_DIGITS: Final = 6
+"""Decimals of a figure beside its limit."""
 
 FACTOR_DAYS: Final = ("momentum_days", "reversal_days", "volatility_days")
 
@@ -63,18 +66,26 @@ def headline(text: str) -> str:
 
 def percent(value: float, digits: int = 1) -> str:
     """Write a fraction in per cent."""
-    return f"{round(value * 100.0, digits) + 0.0:.{digits}f} %"
+    return f"{_decimals(value * 100.0, digits)} %"
 
 
 def two(value: float) -> str:
     """Write a number with two decimals, and no minus before a zero."""
-    return f"{round(value, 2) + 0.0:.2f}"
+    return _decimals(value, 2)
 
 
-def beside(value: float, limit: float) -> tuple[str, str]:
-    """Write a number and what it is held against, with a third decimal where two do not tell them apart."""
-    digits = 3 if two(value) == two(limit) else 2
-    return f"{value:.{digits}f}", f"{limit:.{digits}f}"
+def beside(
+    value: float, limit: float, digits: int = 2, write: Callable[[float, int], str] | None = None
+) -> tuple[str, str]:
+    """Write a number and what it is held against, with as many decimals as tell them apart, at most `MOST_DIGITS`."""
+    write = write or _decimals
+    while digits < MOST_DIGITS and value != limit and write(value, digits) == write(limit, digits):
+        digits += 1
+    return write(value, digits), write(limit, digits)
+
+
+def _decimals(value: float, digits: int) -> str:
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def counted(count: int, noun: str) -> str:

@@ -182,7 +182,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
     """Print an open escalation with its options and how to answer."""
     from rich.text import Text
 
-    from moot.channels.showing.wording import clean, words
+    from moot.channels.showing.wording import clean
 
     body, left = one.body, one.remaining(now)
     target.print(
@@ -204,7 +204,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
             ("left", f"{duration(left)}, then option 1" if left > timedelta(0) else "none: option 1 follows")
         )
     for option in body.options:
-        rows.append((f"option {option.n}", f"{clean(option.label)} ({words(option.effect)})"))
+        rows.append((f"option {option.n}", clean(option.label)))
     if one.answer is None:
         numbers = "|".join(str(option.n) for option in body.options)
         rows.append(("answer", f"moot reply {named} {one.escalation_id} {numbers}|TEXT"))
@@ -215,7 +215,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
 
 def print_ended(target: Console, ended: Sequence[Raised]) -> None:
     """Print how escalations ended, the latest last."""
-    from moot.channels.showing.wording import clean, words
+    from moot.channels.showing.wording import EFFECTS, clean, words
 
     if len(ended) > LATELY:
         target.print(heading("Ended", f"{plural(len(ended), 'escalation')}, the last {LATELY} of them"))
@@ -224,9 +224,8 @@ def print_ended(target: Console, ended: Sequence[Raised]) -> None:
         how = f"{one.how} by {one.by}" if one.how == "answered" and one.by else one.how or ""
         at = clock_time(one.ended_at) if one.ended_at else ""
         again = f" (again {plural(one.recurred, 'time')})" if one.recurred else ""
-        rows.append(
-            Row((at, one.escalation_id, how, words(one.effect or ""), clean(one.body.trigger) + again))
-        )
+        effect = EFFECTS.get(one.effect or "", words(one.effect or ""))
+        rows.append(Row((at, one.escalation_id, how, effect, clean(one.body.trigger) + again)))
     print_rows(
         target, ("ended", "escalation", "how", "effect", "trigger"), rows, fold="effect", below="trigger"
     )

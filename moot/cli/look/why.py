@@ -62,9 +62,7 @@ def why(
 def print_why(target: Console, found: Explanation) -> None:
     """Print an explanation for people."""
     page = _Page(target)
-    target.print(
-        heading(f"{found.kind} {found.case_id or found.id}", found.came_to or "nothing is decided yet")
-    )
+    target.print(heading(f"{found.kind} {found.case_id or found.id}", found.came_to or "nothing was decided"))
     opened, decided = found.opened, found.decisions[-MOST:]
     page.rows("day", [f"{opened.at:%A, %d %B %Y}, UTC"])
     page.rows("asked for", [_line(one) for one in found.about])
@@ -73,7 +71,7 @@ def print_why(target: Console, found: Explanation) -> None:
     for n, one in enumerate(decided):
         page.decision("decided" if not n else "", one)
     if not found.decisions:
-        page.rows("decided", ["nothing yet"])
+        page.rows("decided", ["nothing"])
     lines = []
     for objection in found.objections[-MOST:]:
         lines.append(_line(objection.said))
@@ -133,6 +131,7 @@ def _link(one: Link) -> str:
 
 
 def _figures(held: Held) -> str:
-    from moot.channels.showing.wording import number
+    from moot.channels.showing.wording import beside
 
-    return f"{held.name} {number(held.value)}, {held.relation} {number(held.limit)} {held.purpose}"
+    value, limit = beside(held.value, held.limit)
+    return f"{held.name} {value}, {held.relation} {limit} {held.purpose}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from moot.channels.showing.wording import clean, number
+from moot.channels.showing.wording import beside, clean
 from moot.console.model.interface import ReadModel
-from moot.explaining.explanation import Decision, Link, Objection, Said
+from moot.explaining.explanation import Decision, Held, Link, Objection, Said
 from moot.protocols.kernel.times import rfc3339
 
 MOST_TEXT: Final = 4_000
@@ -51,15 +51,17 @@ def _said(one: Said) -> Json:
     return {"seq": one.seq, "at": rfc3339(one.at), "by": one.by, "text": clean(one.text, MOST_TEXT)}
 
 
+def _held(one: Held) -> list[Any]:
+    value, limit = beside(one.value, one.limit)
+    return [one.holds, one.name, value, f"{one.relation} {limit}", one.purpose]
+
+
 def _decision(one: Decision) -> Json:
     applied, row = one.applied, one.row
     return {
         **_said(one.said),
         "broke": clean(one.broke, MOST_TEXT),
-        "held": [
-            [held.holds, held.name, number(held.value), f"{held.relation} {number(held.limit)}", held.purpose]
-            for held in one.held
-        ],
+        "held": [_held(held) for held in one.held],
         "table": {
             "title": applied.title,
             "head": applied.head,

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from moot.bots.minds.simulated.wording import beside, percent
 from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, draw
 from moot.bots.tools.wording import describe, triggers
 
@@ -44,3 +45,21 @@ def test_every_archetype_has_words_of_its_own(archetype):
     ]
     assert said.entry not in [other.entry for other in others]
     assert said.exit not in [other.exit for other in others]
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "digits", "told"),
+    [
+        (0.8004, 0.8, 0, ("80.04 %", "80.00 %")),
+        (0.79996, 0.8, 0, ("79.996 %", "80.000 %")),
+        (0.75, 0.75, 0, ("75 %", "75 %")),
+        (0.91, 0.8, 0, ("91 %", "80 %")),
+    ],
+)
+def test_a_figure_that_differs_from_its_limit_is_told_apart_from_it(value, limit, digits, told):
+    assert beside(value, limit, digits, percent) == told
+
+
+def test_two_decimals_tell_a_score_from_its_limit_where_they_can():
+    assert beside(0.654, 0.65) == ("0.654", "0.650")
+    assert beside(0.66, 0.65) == ("0.66", "0.65")

@@ -20,7 +20,7 @@ from moot.channels.showing.rendering import (
     predicate,
     sentence,
 )
-from moot.channels.showing.wording import clean, compile_template
+from moot.channels.showing.wording import beside, clean, compile_template
 from moot.protocols.arena import messages as arena
 from moot.protocols.arena.reading import MOST_ITEMS
 from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
@@ -580,6 +580,18 @@ def test_long_text_is_cut():
     body = people.Note(text="word " * 4_000)
     assert len(predicate(said(body))) <= MOST_SENTENCE
     assert clean("x" * 1_000, 10) == "x" * 9 + "…"
+
+
+def test_a_text_is_cut_behind_a_word_so_that_no_id_is_cut():
+    assert clean("it went to hyp_20260223_1030, and failed", 25) == "it went to…"
+    assert clean("it was over. And then it went on", 16) == "it was over…"
+    assert clean("two words", 9) == "two words"
+
+
+def test_a_figure_is_told_apart_from_the_limit_that_it_misses():
+    assert beside(0.5961, 0.6) == ("0.596", "0.600")
+    assert beside(0.6, 0.6) == ("0.60", "0.60")
+    assert beside(0.7, 0.6) == ("0.70", "0.60")
 
 
 def test_every_seat_has_a_colour():

@@ -35,9 +35,9 @@ def test_an_open_escalation_shows_what_may_be_answered_and_how_long(tmp_path: Pa
         "  trigger   3 consecutive timeouts from explorer\n"
         "  context   3 deadlines in a row passed without a word from explorer\n"
         "  left      3 h 40 min, then option 1\n"
-        "  option 1  Go on with conservative defaults: reject uncertain hypotheses (conservative)\n"
-        "  option 2  Restart the seat's bot (restart seat)\n"
-        "  option 3  Go on as before (none)\n"
+        "  option 1  Go on with conservative defaults: reject uncertain hypotheses\n"
+        "  option 2  Restart the seat's bot\n"
+        "  option 3  Go on as before\n"
         f"  answer    moot reply {place} esc_20260223_1440 1|2|3|TEXT\n"
     )
 
@@ -67,9 +67,9 @@ def test_how_each_ended_is_told(tmp_path: Path) -> None:
     assert (answered["state"], answered["by"], answered["effect"]) == ("answered", "ann", "none")
     assert answered["answer"] == {"option": 3, "text": None, "by": "ann"}
     assert (expired["state"], expired["effect"], expired["remaining_s"]) == ("expired", "conservative", None)
-    text = done("escalations", place)
-    assert "answered by ann  none\n" in text
-    assert "expired          conservative\n" in text
+    text = wide("escalations", place)
+    assert "answered by ann  nothing else follows " in text
+    assert "expired          uncertain hypotheses are rejected  " in text
 
 
 def test_r_e3_how_often_a_trigger_came_up_again_is_told(tmp_path: Path) -> None:

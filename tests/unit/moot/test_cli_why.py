@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.kernel.seats import ADMIN
 from moot.simulation.scene import load_scene, run_scene
 from tests.doubles.command_line import complaint, data, done
+from tests.doubles.data_dir import write_log
+from tests.doubles.table import START, Table
 
 ROOT = Path(__file__).resolve().parents[3]
 HYP, DEP, ESC = "hyp_20260223_1018", "dep_20260222_1332", "esc_20260222_1338"
@@ -109,6 +114,40 @@ def test_a_message_is_explained_within_its_case(deployment: Path, asked: str) ->
 
 def test_an_obligation_that_nobody_has_answered_is_explained_by_its_case(deployment: Path) -> None:
     assert data("why", deployment, f"{DEP}/never/operator")["case_id"] == DEP
+
+
+def test_a_case_that_no_grounds_decide_was_decided_by_what_ended_it(debate: Path) -> None:
+    found = data("why", debate, "cycle_20260223_1000")
+
+    (ended,) = found["decisions"]
+    assert (found["came_to"], ended["what"], ended["said"]["type"]) == (
+        "ended",
+        "ended",
+        "MICRO_CYCLE_REPORT",
+    )
+    assert ended["row"]["says"] == "The cycle ends with its result, reported or not."
+    assert done("why", debate, "cycle_20260223_1000").startswith("Micro-cycle cycle_20260223_1000  ended\n")
+
+
+def test_an_answer_that_came_too_late_says_that_it_counts_for_nothing(tmp_path: Path) -> None:
+    table = Table(
+        schedules={"micro": {"at": [(START + timedelta(hours=2 * n)).isoformat() for n in range(12)]}}
+    )
+    table.wait(hours=9)
+    asked = "esc_20260223_1440"
+    table.say(
+        ADMIN, EscalationAnswer(escalation_id=asked, option=2), channel="#admin", case_id=asked, user="ann"
+    )
+    place = write_log(tmp_path / "d", table.log)
+
+    found = data("why", place, asked)
+    assert found["people"][0]["text"].endswith(
+        "it counts for nothing: late: esc_20260223_1440 was expired before; that stands"
+    )
+    assert found["followed"] == []
+    assert "trigger timeouts, level urgent, what the admin reads 3 consecutive timeouts from …" in " ".join(
+        done("why", place, asked).split()
+    )
 
 
 def test_the_page_has_80_columns_in_a_pipe_too_and_says_it_in_words(deployment: Path) -> None:

@@ -14,7 +14,7 @@ from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, known, spec
 from moot.bots.minds.simulated.desk.operator import metric_path
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
-from moot.bots.minds.simulated.wording import counted, percent, sentence, two
+from moot.bots.minds.simulated.wording import beside, counted, percent, sentence, two
 from moot.bots.tools.errors import ToolError
 from moot.bots.tools.strategies import StrategySpec
 from moot.protocols.trading.briefing import measured
@@ -102,11 +102,12 @@ def alert(turn: Turn) -> Reply:
     brief = turn.view.brief
     metric = str(brief["metric"])
     last = turn.transcript.last(RiskCheck)
+    value, threshold = beside(abs(brief["current_value"]), abs(brief["threshold"]), 2, percent)
     said = turn.voice.say(
         PHRASES.get(f"alert.{metric}", PHRASES["any_alert"]),
         metric=metric.replace("_", " "),
-        value=percent(abs(brief["current_value"]), 2),
-        threshold=percent(abs(brief["threshold"]), 2),
+        value=value,
+        threshold=threshold,
         affected=", ".join(brief["affected_strategies"]) or "the desk",
         symbol=(last.largest_symbol if last is not None else None) or "one symbol",
     )
@@ -236,10 +237,7 @@ def review_deployment(turn: Turn) -> Reply:
         sentence(
             voice.say(
                 PHRASES[f"concerns.{name}"],
-                value=two(figures[name])
-                if name == "correlation"
-                else percent(figures[name], DIGITS.get(name, 1)),
-                limit=_line(name, level),
+                **_held(name, figures[name], level),
                 other=other,
                 archetype=spoken(spec.archetype),
             )
@@ -326,9 +324,11 @@ def _score(name: str, value: float) -> int:
     return (value >= line.elevated) + (value >= line.excessive)
 
 
-def _line(name: str, level: int) -> str:
+def _held(name: str, value: float, level: int) -> dict[str, str]:
+    """Write a figure and the line that it is held to."""
     line = LINES[name][level - 1]
-    return two(line) if name == "correlation" else percent(line, DIGITS.get(name, 1))
+    told = beside(value, line) if name == "correlation" else beside(value, line, DIGITS.get(name, 1), percent)
+    return dict(zip(("value", "limit"), told, strict=True))
 
 
 def _recommended(figures: Mapping[str, float]) -> float:

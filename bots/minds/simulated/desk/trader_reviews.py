@@ -11,7 +11,7 @@ from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, known, spec_of
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
-from moot.bots.minds.simulated.wording import counted, percent, sentence, two
+from moot.bots.minds.simulated.wording import beside, counted, percent, sentence
 from moot.bots.tools.backtest import backtest
 from moot.bots.tools.errors import ToolError
 from moot.bots.tools.returns import BASIS_POINT
@@ -123,11 +123,11 @@ def review_promotion(turn: Turn) -> Reply:
         issues.append(voice.say(PHRASES["issues.untraded"]))
     else:
         if slippage > MOST_BPS:
-            issues.append(voice.say(PHRASES["issues.slippage"], value=two(slippage), limit=two(MOST_BPS)))
+            value, limit = beside(slippage, MOST_BPS)
+            issues.append(voice.say(PHRASES["issues.slippage"], value=value, limit=limit))
         if rate < LEAST_FILLED:
-            issues.append(
-                voice.say(PHRASES["issues.fills"], value=percent(rate, 0), limit=percent(LEAST_FILLED, 0))
-            )
+            value, limit = beside(rate, LEAST_FILLED, 0, percent)
+            issues.append(voice.say(PHRASES["issues.fills"], value=value, limit=limit))
     recommendation: Recommendation = "extend_validation" if issues else "approve"
     if trades and (rate < HOPELESS_FILLED or slippage > 2.0 * MOST_BPS):
         recommendation = "reject"
