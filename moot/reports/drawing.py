@@ -75,6 +75,15 @@ class Dots(NamedTuple):
     colour: str
 
 
+class Span(NamedTuple):
+    """A value, and the interval that it lies in; both ends equal the value where there is none."""
+
+    value: float
+    low: float
+    high: float
+    colour: str
+
+
 Mark = Curve | Area | Dots
 
 
@@ -168,6 +177,43 @@ def bar(share: float, intervals: Sequence[tuple[float, float, str]]) -> str:
         f'<svg viewBox="0 0 {SIDE} 18" preserveAspectRatio="none" aria-hidden="true">'
         f'<line class="grid" x1="0" x2="{SIDE}" y1="17.5" y2="17.5"/>'
         f'<rect width="{_n(share * SIDE)}" height="18" fill="{COLOURS[0]}" fill-opacity=".45"/>{lines}</svg>'
+    )
+
+
+def spans(
+    rows: Sequence[tuple[str, str, Sequence[Span]]], x: Axis, told: str, *, at: float | None = None
+) -> str:
+    """Draw values with their intervals over one axis, a row each, with its name and its figure above it.
+
+    Args:
+        rows: Of each its name, its figure in words, and what is drawn in it, from top to bottom.
+        told: What is to be seen, in place of the drawing.
+        at: Where a line stands that values are held against.
+    """
+    drawn = []
+    for name, figure, several in rows:
+        height = 14 * max(1, len(several))
+        line = "" if at is None else f'<path class="at" d="M{_n(x.at(at))} 0V{height}"/>'
+        marks = "".join(_span(one, x, 14 * n + 7) for n, one in enumerate(several))
+        drawn.append(
+            f"<li><p><b>{escape(name)}</b> <span>{escape(figure)}</span></p>"
+            f'<svg viewBox="0 0 {SIDE} {height}" style="height:{height}px" preserveAspectRatio="none" '
+            f'aria-hidden="true"><path class="grid" d="M0 {height / 2:g}H{SIDE}"/>{line}{marks}</svg></li>'
+        )
+    numbers = "".join(_label(x, one) for one in x.ticks(6))
+    of = f'<div class="of">{escape(x.label)}</div>' if x.label else ""
+    return (
+        f'<div class="spans" role="img" aria-label="{escape(told)}"><ul class="shares">{"".join(drawn)}</ul>'
+        f'<div class="x">{numbers}</div>{of}</div>'
+    )
+
+
+def _span(span: Span, x: Axis, y: int) -> str:
+    low, high = (_n(min(SIDE, max(0.0, x.at(one)))) for one in (span.low, span.high))
+    line = f'<path d="M{low} {y}H{high}" stroke="{span.colour}" stroke-width="2"/>' if low != high else ""
+    return (
+        f'{line}<path d="M{_n(x.at(span.value))} {y}h0" stroke="{span.colour}" stroke-width="9" '
+        'stroke-linecap="round"/>'
     )
 
 
