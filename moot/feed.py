@@ -16,6 +16,7 @@ from moot.channels.showing.namebook import NameBook
 from moot.channels.showing.rendering import Speakers, speakers_of
 from moot.channels.terminal import TerminalSurface, line
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.minds import REHEARSAL
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 from moot.protocols.research.messages import CycleTrigger
@@ -157,6 +158,8 @@ def status(society: Society, width: int = 80) -> Text:
         (o for o in docket.open.values() if o.opened_at <= now and o.seat not in OFFICERS | PEOPLE),
         key=lambda o: (o.due_at, o.id),
     )
+    if docket.context.fold_named("minds").is_rehearsal:
+        parts.append((f"| {REHEARSAL} ", "bold magenta"))
     # What asks for a person comes first: a narrow terminal cuts the end.
     waiting = docket.context.running.get("escalation", 0)
     if waiting:

@@ -24,7 +24,7 @@ from moot.host import Host
 from moot.memory.bodies import Bodies, InMemoryBodies
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile
 from moot.model_start import ModelSeats, check_prices, client_of, find_out
-from moot.ports import Rehearsed
+from moot.ports import Ports
 from moot.protocols.calls.exhaustion import Exhaustion
 from moot.protocols.calls.ledger import is_wanted
 from moot.protocols.kernel.minds import SIMULATED
@@ -146,7 +146,7 @@ async def model_service(
     directory: Path | None,
     synced: Synced | None,
     life: Life | None = None,
-    rehearsed: Rehearsed | None = None,
+    ports: Ports | None = None,
 ) -> AsyncIterator[ModelService | None]:
     """Find out how the models are called, and have everything closed in the end; None when no model fills a seat.
 
@@ -156,7 +156,7 @@ async def model_service(
         directory: Where bodies are kept; None: in memory.
         synced: Gives what is done when the log is durable up to a seq; None: whatever is published.
         life: A recorded one, whose answers count instead of the models'; None: none.
-        rehearsed: What stands in for the models; None: nothing.
+        ports: What stands between the society and its models; None: nothing.
 
     Raises:
         BadInput: The recording has no bodies.
@@ -168,6 +168,8 @@ async def model_service(
         yield None
         return
     check_prices(seats.models, seats.budget, clock.now())
+    ports = ports or Ports()
+    rehearsed = ports.models(seats)
     is_live = rehearsed is None and (life is None or life.goes_on)
     clients = {name: client_of(name, given) for name, given in seats.models.items()} if is_live else {}
     bodies = InMemoryBodies() if directory is None else BodiesFile(directory / CALLS_NAME)
@@ -193,7 +195,7 @@ async def model_service(
                 recorded = exits.enter_context(life.recording.bodies())
                 live = transport if life.goes_on else None
                 transport = RecordedModels(life.recording.answers(), recorded, bodies, models, live)
-            calls = ModelService(models, clock, bodies, transport)
+            calls = ModelService(models, clock, bodies, ports.calls(transport, models, bodies))
             exits.push_async_callback(calls.abandon)
             yield calls
 

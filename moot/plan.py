@@ -56,6 +56,7 @@ class Plan:
         scripts: Scripts by seat.
         is_admin_simulated: Whether a simulated admin answers escalations (R-D19).
         is_warm_up: Whether what follows is marked as a warm-up.
+        rehearsal: The share of occasions at which something is made to go wrong, 0 for none; None: it is no rehearsal.
         past: What an earlier life left; only for a bus in memory that goes on.
         recording: A life that is lived again, whose answers count instead of the models'; its log is cut where that
             of the recording is. None: none.
@@ -76,6 +77,7 @@ class Plan:
     scripts: Mapping[Seat, Script] = field(default_factory=dict)
     is_admin_simulated: bool = False
     is_warm_up: bool = False
+    rehearsal: float | None = None
     past: Past | None = None
     recording: Life | None = None
     minds: MindSources = field(default_factory=dict)

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 from moot.bots.desk.broker import Broker
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.models.in_use import ModelInUse
 from moot.bots.models.transport import Transport
-from moot.channels.bus import Bus
+from moot.channels.bus import Bus, Receipt
 from moot.clock import Clock
 from moot.memory.bodies import Bodies
 from moot.model_start import ModelSeats
+from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.seats import Seat
+
+if TYPE_CHECKING:
+    from moot.host import Host
 
 Rehearsed = tuple[Mapping[str, ModelInUse], Callable[[Bodies], Transport]]
 """Models as if they had been found out, and what makes the transport that answers for them."""
+
+
+class Posting(Protocol):
+    """Takes in what people post, as `moot.door.Door` does."""
+
+    async def publish(self, draft: Draft) -> Receipt:
+        """Publish a draft; for the inbox."""
+        ...
+
+    async def publish_json(self, draft: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        """Publish a draft given as plain data; for the gateway."""
+        ...
 
 
 class Ports:
@@ -37,6 +54,22 @@ class Ports:
     def broker(self, broker: Broker) -> Broker:
         """Return the broker that fills the desk's orders."""
         return broker
+
+    def door(self, door: Posting, clock: Clock) -> Posting:
+        """Return what takes in what people post."""
+        return door
+
+    def calls(self, transport: Transport, models: Mapping[str, ModelInUse], bodies: Bodies) -> Transport:
+        """Return what carries out calls of models."""
+        return transport
+
+    async def beside(self, host: Host, cut_off: Callable[[bool], None]) -> None:
+        """Live beside the society until cancelled, when it is served to people.
+
+        Args:
+            host: The society's.
+            cut_off: Cuts the gateway off, or lets it in again.
+        """
 
     def models(self, seats: ModelSeats) -> Rehearsed | None:
         """Return what stands in for models, so that none is looked for; None: they are called."""

@@ -91,6 +91,10 @@ class Reception:
             if o.seat not in OFFICERS | PEOPLE and self._may_read(args, o.channel)
         ]
         lines = [f"{clock.now():%a %d %b %H:%M} UTC, message {docket.seq}, {len(docket.cases)} open cases"]
+        if docket.context.fold_named("minds").is_rehearsal:
+            lines.insert(
+                0, "A rehearsal: things are made to go wrong on purpose, and nothing here is for real"
+            )
         lines += [
             f"{o.seat} owes {' or '.join(o.expects)} until {o.due_at:%H:%M} ({o.id})" for o in owed[:10]
         ]

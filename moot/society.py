@@ -123,7 +123,7 @@ class Society:
                     plan.directory,
                     synced,
                     plan.recording,
-                    plan.ports.models(plan.model_seats),
+                    plan.ports,
                 )
             )
             self = cls(plan, clock, bus, host, calls, exits.pop_all())
@@ -196,6 +196,7 @@ class Society:
             clock=clock.kind,
             durability=plan.durability if plan.bus == "sqlite" else "none",
             warm_up=plan.is_warm_up,
+            rehearsal=plan.rehearsal,
             after_seq=self.bus.head.seq,
         )
 

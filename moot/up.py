@@ -24,6 +24,7 @@ from moot.channels.gateway.server import GatewayServer
 from moot.channels.guests.pump import InboxPump
 from moot.channels.log.lease import Lease
 from moot.channels.showing.rendering import speakers_of
+from moot.chaos.live import Rehearsal
 from moot.clock import Clock, IoThread, PacedClock, RealClock
 from moot.clock.errors import IoThreadClosed
 from moot.clock.wall import utc_ns
@@ -40,12 +41,14 @@ from moot.minds.choosing import Chosen, MindSources, chosen
 from moot.minds.model_choice import Wanted, models_told
 from moot.patience import Patience
 from moot.plan import Plan
+from moot.ports import Ports, Posting
 from moot.protocols.codec import decode_body
+from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.times import a_speed, rfc3339
 from moot.reception import Reception
 from moot.seating import seats_of
 from moot.society import Society
-from moot.stored import last_envelope, last_sent_at, stored_envelopes
+from moot.stored import first_envelope, last_envelope, last_sent_at, stored_envelopes
 
 _log = structlog.get_logger("moot.up")
 
@@ -74,6 +77,8 @@ class UpOptions:
         bus: `sqlite` is durable; `memory` is gone with the process.
         seed: Seeds the minds.
         warm_up_days: A fresh society first lives so many days at most in virtual time, marked as such.
+        chaos: The share of occasions at which something is made to go wrong, drawn from the seed: a rehearsal, marked
+            as one everywhere; None: nothing, and a rehearsal that was begun goes on as one.
         is_new: Move an existing society aside and start a fresh one.
         prices: Price source; None: as configured.
         config: A configuration file; None: the shipped one.
@@ -91,6 +96,7 @@ class UpOptions:
     bus: Literal["sqlite", "memory"] = "sqlite"
     seed: int = 1
     warm_up_days: float = 0.0
+    chaos: float | None = None
     is_new: bool = False
     prices: str | None = None
     config: Path | None = None
@@ -115,6 +121,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         The exit code: 0.
 
     Raises:
+        BadInput: A rehearsal is asked for on a log that is none's.
         UnusableMind: A mind cannot be used; nothing has started.
         UpRefused: Its time is ahead of the wall clock, or the speed makes no sense (K7).
         LeaseHeld: Another society runs there, or has taken it over meanwhile (K3).
@@ -140,8 +147,9 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
             _set_aside(directory, feed)
         set_up_logging(directory / "moot.log", terminal=True)
         past = last_sent_at(directory)
+        rehearsal = _rehearsal(options, feed)
         if past is None and options.warm_up_days > 0:
-            past = _warm_up(options, settings, minds, feed)
+            past = _warm_up(options, settings, minds, rehearsal, feed)
         if line := models_told(minds, settings):
             feed.say(line)
         clock, start = _clock(options, past)
@@ -152,9 +160,41 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
             directory=directory if options.bus == "sqlite" else None,
             bus=options.bus,
             minds=minds,
+            rehearsal=rehearsal,
+            ports=Ports()
+            if rehearsal is None
+            else Rehearsal(options.seed, rehearsal, [seat for seat, one in minds.items() if one.model]),
         )
         clock.run(lambda running: _live(options, plan, running, lease, feed))
     return 0
+
+
+def _rehearsal(options: UpOptions, feed: Feed) -> float | None:
+    """Return the share of occasions at which something is made to go wrong, 0 for none; None: it is no rehearsal.
+
+    Raises:
+        BadInput: The log is no rehearsal's, and it shall not become one.
+    """
+    directory, asked = options.directory, options.chaos
+    first = first_envelope(directory) if options.bus == "sqlite" else None
+    if first is not None and getattr(first.body, "rehearsal", None) is None:
+        if asked is not None:
+            raise BadInput(
+                f"--chaos: the log in {directory} is no rehearsal's, so nothing is made to go wrong in it: "
+                f"name another --data, or put it aside with --new"
+            )
+        return None
+    if asked is not None:
+        feed.say(
+            f"a rehearsal: {100 * asked:g}% of occasions are made to go wrong, drawn from seed {options.seed}",
+            "bold",
+        )
+    elif first is not None:
+        feed.say(
+            f"{directory} holds a rehearsal, and goes on as one: without --chaos nothing is made to go wrong",
+            "bold",
+        )
+    return asked if first is None else asked or 0.0
 
 
 def _clock(options: UpOptions, past: datetime | None) -> tuple[Clock, datetime]:
@@ -194,7 +234,9 @@ def _set_aside(directory: Path, feed: Feed) -> None:
     feed.say(f"the society that was here is kept in {aside}")
 
 
-def _warm_up(options: UpOptions, settings: Settings, minds: Mapping[str, Chosen], feed: Feed) -> datetime:
+def _warm_up(
+    options: UpOptions, settings: Settings, minds: Mapping[str, Chosen], rehearsal: float | None, feed: Feed
+) -> datetime:
     """Live some days in virtual time before the first wall second; return where that ends."""
     if modelled := sorted(seat for seat, one in minds.items() if one.model):
         feed.say(
@@ -202,7 +244,10 @@ def _warm_up(options: UpOptions, settings: Settings, minds: Mapping[str, Chosen]
         )
     latest = wall_now().replace(minute=0, second=0)
     days = timedelta(days=options.warm_up_days)
-    return warm_up.live(options.directory, settings, minds, options.seed, days, latest, feed.say)
+    is_rehearsal = rehearsal is not None
+    return warm_up.live(
+        options.directory, settings, minds, options.seed, days, latest, feed.say, is_rehearsal=is_rehearsal
+    )
 
 
 async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed: Feed) -> None:
@@ -230,7 +275,7 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
             )
         patience = Patience(society, wall_s=plan.settings.clock.human_wall_s)
         exits.push_async_callback(patience.close)
-        door = Door(society.host, plan.settings)
+        door = plan.ports.door(Door(society.host, plan.settings), clock)
         reception = Reception(society.host, patience)
         await _serve_guests(exits, options, plan, clock, society, door, reception, feed)
         where = f"data in {options.directory}" if plan.directory is not None else "nothing is kept"
@@ -246,7 +291,7 @@ async def _serve_guests(
     plan: Plan,
     clock: Clock,
     society: Society,
-    door: Door,
+    door: Posting,
     reception: Reception,
     feed: Feed,
 ) -> None:
@@ -296,9 +341,15 @@ async def _serve_guests(
     server = GatewayServer(guests, data_dir=directory)
     io.spawn(server.serve).add_done_callback(_serving_ended)
 
+    def cut_off(is_cut: bool) -> None:
+        io_loop.call_soon_threadsafe(server.cut_off, is_cut)
+
+    beside = asyncio.create_task(plan.ports.beside(society.host, cut_off), name="beside the society")
+
     async def end() -> None:
-        feeding.cancel()
-        await asyncio.gather(feeding, return_exceptions=True)
+        for task in (feeding, beside):
+            task.cancel()
+        await asyncio.gather(feeding, beside, return_exceptions=True)
 
     exits.push_async_callback(end)
     # The page reads the log's file; a society in memory has none.

@@ -39,6 +39,8 @@ def live(
     days: timedelta,
     latest: datetime,
     say: Callable[[str], None],
+    *,
+    is_rehearsal: bool = False,
 ) -> datetime:
     """Let a fresh society live in virtual time, and leave its log, memory and evidence in a data directory.
 
@@ -54,6 +56,7 @@ def live(
         days: How long it lives at most.
         latest: When it ends at the latest.
         say: Told a line at the start and at the end.
+        is_rehearsal: Whether it is the beginning of a rehearsal; nothing is made to go wrong in it.
 
     Returns:
         The society's time at its end.
@@ -65,10 +68,16 @@ def live(
         # Where one was killed before.
         shutil.rmtree(place, ignore_errors=True)
         start = latest - days - lives * EARLIER
-        until, is_awaited = _life(
-            Plan(settings=settings, seed=seed, start=start, directory=place, is_warm_up=True, minds=minds),
-            days,
+        plan = Plan(
+            settings=settings,
+            seed=seed,
+            start=start,
+            directory=place,
+            is_warm_up=True,
+            minds=minds,
+            rehearsal=0.0 if is_rehearsal else None,
         )
+        until, is_awaited = _life(plan, days)
         lives += 1
         if is_awaited or lives == LIVES:
             break

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
-from moot.protocols.kernel.officers import Audit, PersonNamed
+from moot.protocols.kernel.officers import ON_PURPOSE, Audit, PersonNamed
 from moot.protocols.kernel.redact import keepsake, redact
 from moot.protocols.kernel.seats import REFEREE
 
 PER_MINUTE: Final = 10
 """So many audit lines a minute and origin; what comes on top is counted in the next one (K18)."""
+MOST_KEY: Final = 400
 
 
 @dataclass(slots=True)
@@ -26,6 +27,20 @@ def outage(why: str, which: str) -> Draft:
     """Say that the log could not be written for a while (K17); `which` tells one outage from another."""
     body = Audit(event="outage", seat=None, channel=None, reason=why[:2000], bytes=None, truncated=False)
     return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=f"audit/outage/{which}")
+
+
+def rehearsed(what: str, seat: str, which: str) -> Draft:
+    """Say what is made to go wrong in a rehearsal; `which` tells one occasion of a fault from all others."""
+    body = Audit(
+        event=ON_PURPOSE,
+        seat=seat or None,
+        channel=None,
+        reason=what[:2000],
+        bytes=None,
+        truncated=False,
+    )
+    key = f"audit/rehearsal/{which}"
+    return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=key[:MOST_KEY])
 
 
 def named(actor: Actor, name: str, key: str) -> Draft:

@@ -31,6 +31,7 @@ def started(
     durability: str,
     warm_up: bool,
     after_seq: int,
+    rehearsal: float | None = None,
 ) -> Draft:
     """Say that the society starts, and with what (K4)."""
     body = SocietyStarted(
@@ -45,6 +46,7 @@ def started(
         clock=clock,
         durability=durability,
         warm_up=warm_up,
+        rehearsal=rehearsal,
     )
     return _draft(body, f"started/{after_seq + 1}")
 

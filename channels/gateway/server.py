@@ -38,6 +38,7 @@ class GatewayServer:
         # Held here, for the loop holds us and not the task that waits: it must not be collected.
         self._never = asyncio.Event()
         self._is_over = False
+        self._is_cut_off = False
         self._log = structlog.get_logger()
 
     async def serve(self, ready: Callable[[Path], None] = lambda _path: None) -> None:
@@ -74,8 +75,15 @@ class GatewayServer:
             if is_ours:
                 address.forget(self._data_dir)
 
+    def cut_off(self, is_cut: bool) -> None:
+        """Hang up on everybody and let nobody in, until told otherwise; in a rehearsal."""
+        self._is_cut_off = is_cut
+        if is_cut:
+            for task in self._guests:
+                task.cancel()
+
     def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._is_over:
+        if self._is_over or self._is_cut_off:
             writer.transport.abort()
             return
         # A task of our own: one that asyncio makes for a coroutine is not ours to cancel and await.

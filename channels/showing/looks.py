@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
-from moot.channels.showing.rendering import UNKNOWN, Speakers, speaker
-from moot.channels.showing.wording import clean, seat_name
+from moot.channels.showing.rendering import UNKNOWN, Speakers, beside, speaker
+from moot.channels.showing.wording import clean
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.minds import REHEARSAL
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import Rulebook, rulebook
 
@@ -86,7 +87,7 @@ def look_of(
     first = envelopes[0]
     speakers = {name(envelope, here=here, who=who) for envelope in envelopes}
     if len(speakers) > 1:
-        return None, MOOT
+        return None, replace(MOOT, name=f"{MOOT.name} ({REHEARSAL})") if who.minds.is_rehearsal else MOOT
     known = looks().get(first.author)
     base = known or MOOT
     return (first.author if known else None), Look(speakers.pop() or MOOT.name, base.icon_emoji, base.colour)
@@ -96,8 +97,5 @@ def name(envelope: Envelope, *, here: str = "", who: Speakers = UNKNOWN) -> str:
     """Name who speaks, as `rendering.speaker` does; a person from this platform without its name."""
     actor = envelope.actor
     if actor.kind == "human" and here and actor.platform == here:
-        return clean(
-            f"{seat_name(str(envelope.author))} ({clean(who.names.get(actor.user_id, actor.user_id), 60)})",
-            MOST_NAME,
-        )
+        return clean(beside(envelope, clean(who.names.get(actor.user_id, actor.user_id), 60), who), MOST_NAME)
     return clean(speaker(envelope, who), MOST_NAME)

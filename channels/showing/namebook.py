@@ -11,7 +11,7 @@ from typing import Final
 from moot.channels.showing.rendering import NAMING, Names, Speakers
 from moot.channels.surface import Memory
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.minds import Minds
+from moot.protocols.kernel.minds import REHEARSAL, Minds
 from moot.protocols.kernel.naming import NameBook as Known
 from moot.protocols.rulebook import rulebook
 
@@ -20,6 +20,7 @@ TELLING: Final = (NAMING, *sorted(Minds.types or ()))
 
 _NAMED: Final = "named/"
 _MINDS: Final = "minds/"
+_REHEARSAL: Final = "rehearsal"
 
 
 class NameBook:
@@ -45,6 +46,8 @@ class NameBook:
             body = envelope.body.model_dump()
             await memory.put(f"{_NAMED}{body['platform']}/{body['user_id']}", str(body["display_name"]))
         else:
+            if self._minds.is_rehearsal:
+                await memory.put(_REHEARSAL, REHEARSAL)
             minds = json.dumps(dict(self._minds.at(envelope.seq)), ensure_ascii=False)
             await memory.put(f"{_MINDS}{envelope.seq}", minds)
 
@@ -66,5 +69,7 @@ class NameBook:
             platform, _, user_id = key.removeprefix(_NAMED).partition("/")
             if not self._known.name_of(platform, user_id):
                 self._known.learn(platform, user_id, name)
+        if await memory.get(_REHEARSAL) is not None:
+            self._minds.is_rehearsal = True
         for key, told in (await memory.under(_MINDS)).items():
             self._minds.put(int(key.removeprefix(_MINDS)), json.loads(told))

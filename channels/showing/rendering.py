@@ -24,7 +24,7 @@ from moot.protocols.authorship import label
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.docket import MAX_CASE_ID
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.minds import Minds
+from moot.protocols.kernel.minds import REHEARSAL, Minds
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import Rulebook, rulebook
 
@@ -143,13 +143,22 @@ def colour(seat: Seat) -> str:
 
 
 def speaker(envelope: Envelope, who: Speakers = UNKNOWN) -> str:
-    """Name who speaks: the seat, and the person where one sits in it, or that no model wrote an opinion."""
+    """Name who speaks: the seat, and the person where one sits in it, or that no model wrote an opinion.
+
+    In a rehearsal each is told with a word that says so.
+    """
+    shown = label(envelope, who.minds)
+    if envelope.actor.kind == "human":
+        name = who.names.get(envelope.actor.user_id, envelope.actor.user_id)
+        shown = f"{clean(name, 60)} on {clean(envelope.actor.platform, 30)}"
+    return beside(envelope, shown, who)
+
+
+def beside(envelope: Envelope, shown: str, who: Speakers = UNKNOWN) -> str:
+    """Put beside a seat what is to be shown of who speaks there, and that it is a rehearsal."""
     seat = seat_name(clean(str(envelope.author), 40))
-    if envelope.actor.kind != "human":
-        shown = label(envelope, who.minds)
-        return f"{seat} ({shown})" if shown else seat
-    name = who.names.get(envelope.actor.user_id, envelope.actor.user_id)
-    return f"{seat} ({clean(name, 60)} on {clean(envelope.actor.platform, 30)})"
+    told = "; ".join(filter(None, (REHEARSAL if who.minds.is_rehearsal else "", shown)))
+    return f"{seat} ({told})" if told else seat
 
 
 def predicate(envelope: Envelope, who: Speakers = UNKNOWN) -> str:

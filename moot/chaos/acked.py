@@ -12,19 +12,14 @@ from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.seats import OFFICERS
 
 
-class AckedBus(Bus):
-    """Hands what the disk takes to the bus behind it, and notes each receipt.
+class StruckBus(Bus):
+    """Hands what the disk takes to the bus behind it."""
 
-    Attributes:
-        acked: The seq that each id was acknowledged with.
-    """
-
-    def __init__(self, bus: Bus, acked: dict[str, int], striking: Striking) -> None:
+    def __init__(self, bus: Bus, striking: Striking) -> None:
         """Stand before a bus."""
         self._bus = bus
         self._striking = striking
         self._tries = 0
-        self.acked = acked
 
     @property
     def on_append(self) -> OnAppend | None:
@@ -56,10 +51,8 @@ class AckedBus(Bus):
         if draft.author not in OFFICERS and self._striking.strikes(
             "store.error", draft.author, self.head.seq, self._tries
         ):
-            raise StorageError("the disk did not take it")
-        receipt = await self._bus.publish(draft)
-        self.acked[receipt.id] = receipt.seq
-        return receipt
+            raise StorageError("the disk does not take it, on purpose")
+        return await self._bus.publish(draft)
 
     def subscribe(self, cursor: int = 0) -> Subscription:
         return self._bus.subscribe(cursor)
@@ -75,3 +68,21 @@ class AckedBus(Bus):
 
     async def close(self) -> None:
         await self._bus.close()
+
+
+class AckedBus(StruckBus):
+    """One that notes each receipt.
+
+    Attributes:
+        acked: The seq that each id was acknowledged with.
+    """
+
+    def __init__(self, bus: Bus, acked: dict[str, int], striking: Striking) -> None:
+        """Stand before a bus."""
+        super().__init__(bus, striking)
+        self.acked = acked
+
+    async def publish(self, draft: Draft) -> Receipt:
+        receipt = await super().publish(draft)
+        self.acked[receipt.id] = receipt.seq
+        return receipt

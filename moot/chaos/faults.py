@@ -22,6 +22,7 @@ class Fault(NamedTuple):
         buses: On which buses it can happen; empty: on any.
         is_act: Whether somebody does it so and so often while it lasts, instead of its striking what others do.
         is_whole: Whether it is in force from a world's start to its end.
+        live: What people are told when it is made to happen before their eyes (`moot up --chaos`); empty: it is not.
     """
 
     weight: float = 1.0
@@ -31,11 +32,17 @@ class Fault(NamedTuple):
     buses: tuple[str, ...] = ()
     is_act: bool = False
     is_whole: bool = False
+    live: str = ""
+
+    def size(self, share: float) -> float:
+        """Return the size at a share, in [0, 1), of the orders of magnitude that it can have."""
+        least, most = self.sizes
+        return float(least * (most / least) ** share)
 
 
-def _act(weight: float = 1.0, most: float = 12.0) -> Fault:
+def _act(weight: float = 1.0, most: float = 12.0, live: str = "") -> Fault:
     """Return an act that is done once to so many times in a spell."""
-    return Fault(weight, (MINUTE, 8 * HOUR), (1.0, most), is_act=True)
+    return Fault(weight, (MINUTE, 8 * HOUR), (1.0, most), is_act=True, live=live)
 
 
 ONCE: Final = (0.0, 0.0)
@@ -47,30 +54,30 @@ WALLED: Final = ("accelerated", "real")
 
 FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
     "bots": {
-        "silent": Fault(2.0),
-        "slow": Fault(sizes=(1.0, 40.0)),
-        "hasty": Fault(),
-        "late": Fault(2.0, sizes=(0.1, 10.0)),
-        "dies": Fault(),
-        "twice": Fault(),
-        "any": Fault(2.0),
-        "echo": _act(2.0),
-        "stray": _act(2.0),
-        "flood": _act(0.5, 3.0),
-        "ring": _act(0.5, 3.0),
-        "deposed": _act(2.0),
+        "silent": Fault(2.0, live="its bot says nothing"),
+        "slow": Fault(sizes=(1.0, 40.0), live="its bot is slow"),
+        "hasty": Fault(live="its bot answers before it has thought"),
+        "late": Fault(2.0, sizes=(0.1, 10.0), live="its bot answers when the ruling is due"),
+        "dies": Fault(live="its bot dies over its task"),
+        "twice": Fault(live="its bot answers twice"),
+        "any": Fault(2.0, live="its bot answers with anything"),
+        "echo": _act(2.0, live="a bot says again what was said"),
+        "stray": _act(2.0, live="a bot speaks out of turn"),
+        "flood": _act(0.5, 3.0, live="bots say very much at once"),
+        "ring": _act(0.5, 3.0, live="two bots answer each other without end"),
+        "deposed": _act(2.0, live="a bot speaks for a seat that a person took or left"),
     },
     "models": {
-        "invalid_json": Fault(lasts_s=LONG),
-        "truncated": Fault(lasts_s=LONG),
-        "misfit": Fault(lasts_s=LONG),
-        "refused": Fault(lasts_s=LONG),
-        "empty": Fault(lasts_s=LONG),
-        "no_reply": Fault(lasts_s=LONG),
+        "invalid_json": Fault(lasts_s=LONG, live="the model answers with broken JSON"),
+        "truncated": Fault(lasts_s=LONG, live="the model's answer is cut off"),
+        "misfit": Fault(lasts_s=LONG, live="the model answers something else"),
+        "refused": Fault(lasts_s=LONG, live="the model refuses"),
+        "empty": Fault(lasts_s=LONG, live="the model answers nothing"),
+        "no_reply": Fault(lasts_s=LONG, live="the model's server sends no reply"),
         "rate": Fault(lasts_s=LONG),
         "rate_told": Fault(lasts_s=LONG, sizes=(1.0, 200.0)),
-        "server": Fault(lasts_s=LONG),
-        "hangs": Fault(lasts_s=LONG),
+        "server": Fault(lasts_s=LONG, live="the model's server breaks"),
+        "hangs": Fault(lasts_s=LONG, live="the model does not answer in time"),
         "drip": Fault(lasts_s=LONG),
         "other_model": Fault(lasts_s=LONG),
         "no_usage": Fault(lasts_s=LONG),
@@ -98,7 +105,7 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "cut": Fault(4.0, ONCE, (2.0, 2_000.0)),
     },
     "store": {
-        "error": Fault(3.0, (MINUTE, 6 * HOUR)),
+        "error": Fault(3.0, (MINUTE, 6 * HOUR), live="the disk does not take its message"),
         "memory_lost": Fault(1.0, ONCE, buses=FILES),
         "memory_torn": Fault(1.0, ONCE, buses=FILES),
         "snapshot_lost": Fault(1.0, ONCE, buses=FILES),
@@ -118,9 +125,9 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "holiday": Fault(0.3, ONCE, is_whole=True),
     },
     "transport": {
-        "twice": Fault(),
-        "late": Fault(2.0, sizes=(1.0, 7_200.0)),
-        "cut": Fault(),
+        "twice": Fault(live="what a person posts arrives twice"),
+        "late": Fault(2.0, sizes=(1.0, 7_200.0), live="what a person posts arrives late"),
+        "cut": Fault(live="the gateway is cut off: no page and no platform reaches the society"),
     },
     "market": {
         "halted": Fault(2.0, (10 * MINUTE, 30 * HOUR)),
@@ -175,12 +182,12 @@ def checked(wanted: Collection[str]) -> tuple[str, ...]:
     return tuple(one for one in CLASSES if one in wanted)
 
 
-def check_rate(rate: float) -> float:
+def check_rate(rate: float, named: str = "rate") -> float:
     """Return a rate, if it is one.
 
     Raises:
         BadInput: It is not in [0, 1].
     """
     if not 0.0 <= rate <= 1.0:
-        raise BadInput(f"rate {rate:g}: it is a share from 0 to 1")
+        raise BadInput(f"{named} {rate:g}: it is a share from 0 to 1")
     return rate

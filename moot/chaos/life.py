@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from moot.channels.errors import BusClosed, Refused, StorageError
 from moot.chaos import people, rogue
 from moot.chaos.dice import Dice
+from moot.chaos.door import StruckDoor
 from moot.chaos.judge import Finding
 from moot.chaos.plan import Spell
 from moot.clock import PacedClock
@@ -44,7 +45,7 @@ class Life:
         self._dice = Dice("life", world.plan.seed)
         settings = society.plan.settings
         self._patience = Patience(society, wall_s=settings.clock.human_wall_s)
-        self._door = Door(society.host, settings)
+        self._door = StruckDoor(Door(society.host, settings), world.striking)
         self._doing: set[asyncio.Task[None]] = set()
 
     @property
@@ -106,12 +107,6 @@ class Life:
         for cut in striking.under("transport.cut"):
             striking.happened["transport.cut"] += 1
             await clock.sleep_until(clock.now() + timedelta(seconds=cut.ends_s - self._world.passed_s()))
-        if (spell := striking.strikes("transport.late", "", "late", key)) is not None:
-            late_s = spell.size * striking.dice(spell, key).share()
-            await clock.sleep_until(clock.now() + timedelta(seconds=late_s))
-        if striking.strikes("transport.twice", "", "twice", key) is not None:
-            with suppress(Refused):
-                await self._door.publish_json(plain, key)
         try:
             told = str((await self._door.publish_json(plain, key))["status"])
         except Refused:

@@ -60,7 +60,14 @@ class ScriptedModels(Transport):
         answer = self._answer(errand)
         sha256 = self._bodies.put(record_of(errand.call_id, answer), call_id=errand.call_id)
         done: Future[Sent] = Future()
-        sha256.add_done_callback(lambda kept: done.set_result(Sent(answer, kept.result())))
+
+        def kept(sha256: Future[str]) -> None:
+            if (why := sha256.exception()) is not None:
+                done.set_exception(why)
+            else:
+                done.set_result(Sent(answer, sha256.result()))
+
+        sha256.add_done_callback(kept)
         return done
 
     def _answer(self, errand: Errand) -> Answer:
@@ -99,6 +106,24 @@ class ScriptedModels(Transport):
 
     def _struck(self, name: str, errand: Errand, *attempt: int) -> Spell | None:
         return self._striking.strikes(f"models.{name}", "", name, errand.call_id, *attempt)
+
+
+class StruckModels(ScriptedModels):
+    """Has calls carried out, but for those that a spell strikes: nobody is asked about them."""
+
+    def __init__(
+        self, within: Transport, models: Mapping[str, ModelInUse], bodies: Bodies, striking: Striking
+    ) -> None:
+        """Stand before what carries calls out; take the models, where bodies are kept, and the spells."""
+        super().__init__(models, bodies, striking)
+        self._within = within
+
+    def keep(self, body: bytes) -> Future[str]:
+        return self._within.keep(body)
+
+    def send(self, errand: Errand) -> Future[Sent]:
+        is_struck = any(self._struck(name, errand) for name in ("hangs", *REPLIES))
+        return super().send(errand) if is_struck else self._within.send(errand)
 
 
 def in_use(seats: ModelSeats) -> dict[str, ModelInUse]:

@@ -257,8 +257,7 @@ def _spell(
 ) -> Spell:
     at_s = dice.between(0.0, until_s)
     for_s = min(dice.between(*row.lasts_s) / speed, until_s - at_s)
-    least, most = row.sizes
-    size = least * (most / least) ** dice.share()
+    size = row.size(dice.share())
     if f"{kind}.{name}" == "time.set" and dice.chance(BACK):
         size = -size
     return Spell(

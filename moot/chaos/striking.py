@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from moot.chaos.dice import Dice
-from moot.chaos.plan import Spell, WorldPlan
+from moot.chaos.plan import Spell
 
 
 class Striking:
-    """The spells of a plan, as its world passes.
+    """Spells, as their world passes.
 
     Attributes:
         happened: How often each fault struck.
     """
 
-    def __init__(self, plan: WorldPlan, passed_s: Callable[[], float]) -> None:
-        """Take the plan, and what tells the seconds that have passed."""
+    def __init__(self, seed: int, spells: Iterable[Spell], passed_s: Callable[[], float]) -> None:
+        """Take the seed, the spells, and what tells the seconds that have passed."""
         self.happened: Counter[str] = Counter()
-        self._dice = Dice("strike", plan.seed)
+        self._dice = Dice("strike", seed)
         self._passed_s = passed_s
         self._spells: dict[str, list[Spell]] = defaultdict(list)
-        for spell in plan.spells:
+        for spell in spells:
             self._spells[spell.fault].append(spell)
 
     def under(self, fault: str, seat: str = "") -> Iterator[Spell]:

@@ -187,7 +187,7 @@ class World:
         self.next = 0
         self.down_s = 0.0
         self.unsure: dict[str, Mapping[str, Any]] = {}
-        self.striking = Striking(plan, self.passed_s)
+        self.striking = Striking(plan.seed, plan.spells, self.passed_s)
         self._directory = directory
         self._past = Past() if directory is None else None
         self._log: list[Envelope] = []

@@ -30,6 +30,8 @@ class Situation:
         pid: The process that runs it: 0 when that hides, None when nobody does.
         clock: Which clock the last start named.
         is_warm_up: Whether the last start was that of a warm-up.
+        rehearsal: The share of occasions at which something has been made to go wrong since the last start; None: the
+            society is no rehearsal.
         day: The desk day that was opened last; None before the first.
         halt: What opened the last halt of the desk; None before the first.
         queued: How many posts wait in the inbox; none at a past moment.
@@ -41,6 +43,7 @@ class Situation:
     pid: int | None = None
     clock: str = ""
     is_warm_up: bool = False
+    rehearsal: float | None = None
     day: TradingDay | None = None
     halt: Envelope | None = None
     queued: int = 0
@@ -98,6 +101,7 @@ class Situation:
             pid=pid,
             clock=clock,
             is_warm_up=bool(started and started[-1].warm_up),
+            rehearsal=started[-1].rehearsal if started else None,
             day=days[-1] if days else None,
             halt=halts[-1] if halts else None,
             queued=_queued(log) if until is None else 0,
@@ -162,6 +166,7 @@ class Situation:
             "speed": context.speed,
             "paused": context.paused,
             "warm_up": self.is_warm_up,
+            "rehearsal": self.rehearsal,
             "seed": context.seed,
             "rules_version": context.rules_version,
             "conservative": context.conservative_a,

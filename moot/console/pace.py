@@ -29,6 +29,7 @@ class SocietyClock:
         self.clock = ""
         self.reason = ""
         self.is_warm_up = False
+        self.is_rehearsal = False
 
     @property
     def at(self) -> datetime | None:
@@ -41,7 +42,7 @@ class SocietyClock:
         body = env.body
         if isinstance(body, SocietyStarted):
             self.clock, self.speed, self.is_paused, self.reason = body.clock, body.speed, body.paused, ""
-            self.is_warm_up = body.warm_up
+            self.is_warm_up, self.is_rehearsal = body.warm_up, body.rehearsal is not None
         elif isinstance(body, ClockSet):
             self.speed, self.is_paused, self.reason = body.speed, body.paused, body.reason
             self._anchor(max(env.sent_at, body.society_at), ago_s)
@@ -78,6 +79,7 @@ class SocietyClock:
             clock=self.clock,
             limit=None if limit is None or at is None else max(limit, at),
             reason=self.reason,
+            is_rehearsal=self.is_rehearsal,
         )
 
     def _anchor(self, at: datetime, ago_s: float) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.envelope import Actor, Envelope
+from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.seats import Seat
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ MODEL: Final = "the model "
 
 STAND_IN: Final = Actor("bot", SIMULATED)
 """A simulated mind that answers for the one that fills a seat, where a model cannot be asked or need not be."""
+
+REHEARSAL: Final = "rehearsal"
+"""What stands beside everything that is said where things are made to go wrong on purpose."""
 
 LABELS: Final[Mapping[str, str]] = {
     mind: f"{mind}, no model" for mind in (SIMULATED, SCRIPTED, PARTLY_SCRIPTED)
@@ -106,7 +110,11 @@ def models_in(config: object) -> dict[str, list[str]]:
 
 
 class Minds(Fold):
-    """Which mind fills which seat from which message on, as SOCIETY_STARTED and CONFIG_CHANGED say (K4)."""
+    """Which mind fills which seat from which message on, as SOCIETY_STARTED and CONFIG_CHANGED say (K4).
+
+    Attributes:
+        is_rehearsal: Whether all that is said is said in a rehearsal; None before the first start.
+    """
 
     name = "minds"
     types = frozenset({"SOCIETY_STARTED", "CONFIG_CHANGED"})
@@ -116,10 +124,19 @@ class Minds(Fold):
         self._since: list[int] = []
         self._given: list[dict[str, str]] = []
         self._models: object = None
+        self.is_rehearsal: bool | None = None
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> None:
-        """Take in one envelope."""
+        """Take in one envelope.
+
+        Raises:
+            OfficerFault: A start makes a rehearsal of a log that is none, or the reverse.
+        """
+        before = self.is_rehearsal
         self.learn(env)
+        if before is not None and self.is_rehearsal != before:
+            found = "a rehearsal's log goes on as if it were none" if before else "the log is no rehearsal's"
+            raise OfficerFault(f"{env.body.type}: {found}", seq=env.seq)
 
     def learn(self, env: Envelope) -> bool:
         """Take in a message, of a type that this version reads or not; say whether it changes who sits where."""
@@ -127,6 +144,8 @@ class Minds(Fold):
             return False
         body = env.body.model_dump()
         is_start = env.body.type == "SOCIETY_STARTED"
+        if is_start:
+            self.is_rehearsal = body.get("rehearsal") is not None
         told = body.get("config" if is_start else "changes")
         if not isinstance(told, Mapping) or not (is_start or "minds" in told):
             return False

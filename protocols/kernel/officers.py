@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from moot.protocols.kernel.fields import FrozenJson, Minted, SeatName, Whole
-from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Text
+from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Share, Text
 
 Outcome = Literal["void", "REJECT", "skip", "conservative", "stop", "reduce_exposure", "DEPLOY", "ESCALATE"]
 """What a ruling does: voids an obligation, rejects, skips a slot, turns conservative, stops a chain, halves positions,
@@ -16,7 +16,11 @@ deploys, asks the admin."""
 
 
 class SocietyStarted(Message):
-    """Open a stretch of the log with all that explains it. Timekeeper, #admin (K4, K6)."""
+    """Open a stretch of the log with all that explains it. Timekeeper, #admin (K4, K6).
+
+    `rehearsal` says that things are made to go wrong on purpose, and at what share of occasions; 0: at none in this
+    stretch. A log is a rehearsal's from its first message on, or never.
+    """
 
     type: Literal["SOCIETY_STARTED"] = "SOCIETY_STARTED"
     society_id: Ident
@@ -29,6 +33,7 @@ class SocietyStarted(Message):
     clock: Literal["virtual", "accelerated", "real"]
     durability: Ident
     warm_up: bool = False
+    rehearsal: Share | None = None
     moot_version: Ident
 
 
@@ -129,6 +134,9 @@ class PersonNamed(Message):
 
 MIND_FAILED: Final = "mind_failed"
 """The event of an AUDIT that says why a mind left its seat silent."""
+
+ON_PURPOSE: Final = "rehearsed_fault"
+"""The event of an AUDIT that says what was made to go wrong in a rehearsal."""
 
 
 class Audit(Message):

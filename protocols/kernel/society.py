@@ -35,6 +35,10 @@ PEOPLE: Final = Protocol(
     minted={"OVERRIDE": Minted(("override_id",), "ovr", True)},
 )
 
+# Whoever started the society can put right what is wrong with a platform or a mind, and looks at the feed.
+_SHOWN: Final = frozenset({"surface_trouble", officers.MIND_FAILED, officers.ON_PURPOSE})
+"""Events of an AUDIT that are not quiet."""
+
 OFFICERS: Final = Protocol(
     name="officers",
     messages=declared(officers),
@@ -43,9 +47,8 @@ OFFICERS: Final = Protocol(
     unshown=kernel_wording.UNSHOWN,
     urgent=frozenset({"RULING"}),
     marks={"VIOLATION": "violation", "RULING": "ruling", "SOCIETY_STOPPED": "halt"},
-    # Whoever started the society can put right what is wrong with a platform or a mind, and looks at the feed.
     quiet={
-        "AUDIT": lambda body: body.event not in ("surface_trouble", officers.MIND_FAILED),
+        "AUDIT": lambda body: body.event not in _SHOWN,
         "PERSON_NAMED": lambda _body: True,
     },
     seats=kernel_seats.OFFICER_SEATS,

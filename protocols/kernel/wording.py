@@ -10,7 +10,7 @@ from typing import Final
 
 OFFICERS: Final[Mapping[str, str]] = {
     "SOCIETY_STARTED": "opens the society on the {clock} clock[ at speed {speed}], seed {seed}, "
-    "rules {rules_version}[; {config|models}]",
+    "rules {rules_version}[; {config|models}][; a rehearsal: {rehearsal|percent} of occasions are made to go wrong]",
     "SOCIETY_STOPPED": "closes the society: {reason}",
     "CONFIG_CHANGED": "changes the configuration: {reason}[ ({changes})]",
     "CLOCK_SET": "sets the clock to {society_at|when}, speed {speed}, {paused|either:paused,running}"

@@ -126,6 +126,23 @@ class StartsAndStops(Memory, source="K4, K6", is_raw=True):
         return ()
 
 
+class RehearsedFromTheStart(Memory, source="K4"):
+    """A log is a rehearsal's from its first message on, or never."""
+
+    def __init__(self) -> None:
+        self.is_rehearsal: bool | None = None
+
+    @hears("SOCIETY_STARTED")
+    def started(self, message: Message) -> Findings:
+        """Hold each start against the first."""
+        told = message["body"].get("rehearsal") is not None
+        if self.is_rehearsal is None:
+            self.is_rehearsal = told
+        if told != self.is_rehearsal:
+            return ("goes on as no rehearsal" if self.is_rehearsal else "makes a rehearsal of what was none",)
+        return ()
+
+
 class AnchorsHold(Memory, source="K9, K15", is_raw=True):
     """An ANCHOR names the hash of the message that it names, the last one before its instant."""
 

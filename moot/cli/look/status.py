@@ -56,6 +56,13 @@ def status(
     rows = table("", "", fold=("",))
     rows.show_header = False
     rows.columns[0].style, rows.columns[0].no_wrap = "dim", True
+    if found.rehearsal is not None:
+        share = "nothing has been made to go wrong since the last start"
+        if found.rehearsal:
+            share = f"{100 * found.rehearsal:g} % of occasions are made to go wrong"
+        rows.add_row(
+            "rehearsal", Text(f"{share}; moot log {named} --type AUDIT tells what was", "bold magenta")
+        )
     when = f"{clock_time(docket.at)} UTC" if docket.at else "never started"
     rows.add_row("society time", f"{when}, seed {context.seed}, rules {context.rules_version or '?'}")
     rows.add_row("messages", f"{docket.seq:,}, {plural(len(docket.ended), 'ended case')}")

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from moot.cli.app import command
+from moot.cli.errors import Unusable
 from moot.cli.minds import Minds
 from moot.cli.numbers import seed_option, some_days, some_speed
 from moot.cli.place import DEFAULT, login_name, owner_of
@@ -24,6 +25,7 @@ Prices = Annotated[
     "moot up",
     "moot up --speed 120 --warm-up 3 --data ./moot-data",
     "moot up --bus memory --seed 7",
+    "moot up --chaos 0.02 --seed 1 --speed 120 --data ./rehearsal",
     "moot up --mind critic=my_minds:MyCritic",
     "moot up --model http://127.0.0.1:8080/v1#qwen3:8b --seats critic,evolver",
     "moot up --model local --seats critic --budget 2.00 --config my-society.toml",
@@ -46,7 +48,7 @@ def up(
         Literal["sqlite", "memory"],
         typer.Option("--bus", metavar="BUS", help="sqlite lasts; memory is gone at the end."),
     ] = "sqlite",
-    seed: Annotated[int, seed_option("Seeds the simulated minds")] = 1,
+    seed: Annotated[int | None, seed_option("Seeds the simulated minds")] = None,
     warm_up: Annotated[
         float,
         typer.Option(
@@ -56,6 +58,14 @@ def up(
             help="A fresh society first lives in virtual time, so long at most, until an escalation waits.",
         ),
     ] = 0.0,
+    chaos: Annotated[
+        float | None,
+        typer.Option(
+            "--chaos",
+            metavar="R",
+            help="A rehearsal: this share of occasions goes wrong on purpose, 0 to 1; needs --seed.",
+        ),
+    ] = None,
     is_new: Annotated[
         bool, typer.Option("--new", help="Put the society that is there aside and start a fresh one.")
     ] = False,
@@ -81,7 +91,20 @@ def up(
     Started again on the same directory it goes on where it was. What the bots say scrolls by, one line a
     message; who owes what stands below. The address that is printed opens the same on a web page; in another
     terminal moot post, reply, take and so on act in it.
+
+    With --chaos it is a rehearsal: bots die, are slow or say anything, models refuse, the disk takes no message, posts
+    come late or twice, the gateway is cut off. R is the share of occasions on which that happens: answers that bots
+    owe, calls of models, messages that are written, posts of people, and every ten minutes of society time for what
+    happens of itself. The seed draws which. The log says from its first message on that it is a rehearsal, so does
+    everything that shows it, and no other log becomes one; each fault is in it as an AUDIT.
     """
+    if chaos is not None:
+        from moot.chaos.faults import check_rate
+
+        check_rate(chaos, "--chaos")
+        if seed is None:
+            raise Unusable("--chaos needs --seed N, which draws what goes wrong")
+
     from moot.heap import settle_heap
     from moot.up import UpOptions, run_up
 
@@ -90,8 +113,9 @@ def up(
         directory=data,
         speed=speed,
         bus=bus,
-        seed=seed,
+        seed=1 if seed is None else seed,
         warm_up_days=warm_up,
+        chaos=chaos,
         is_new=is_new,
         prices=None if prices is None else price_source(prices),
         config=readable(config),

@@ -157,6 +157,7 @@ class SocietyTime:
         limit: It does not pass this instant before the next message comes; None: no limit.
         reason: Why the speed was set last ("waiting for ann ...", K8).
         trouble: Why the society can say nothing now, "" while all is well; accelerated time stands still then.
+        is_rehearsal: Whether things are made to go wrong on purpose in it.
     """
 
     at: datetime | None
@@ -167,6 +168,7 @@ class SocietyTime:
     limit: datetime | None = None
     reason: str = ""
     trouble: str = ""
+    is_rehearsal: bool = False
 
     @property
     def pace(self) -> float:

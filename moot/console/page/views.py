@@ -80,6 +80,7 @@ def clock_of(time: SocietyTime) -> dict[str, Any]:
         "paused": time.is_paused,
         "running": time.is_running,
         "kind": time.clock,
+        "rehearsal": time.is_rehearsal,
         "limit": rfc3339(time.limit) if time.limit else None,
         "held": time.trouble or (HELD.format(clean(time.reason)) if is_held else ""),
     }

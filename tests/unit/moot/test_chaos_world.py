@@ -143,7 +143,7 @@ def test_a_halted_symbol_is_not_traded_and_a_split_shows_in_its_price() -> None:
     def struck(name: str, size: float = 1.0) -> StruckMarket:
         spell = Spell(n=0, fault=f"market.{name}", at_s=0.0, for_s=at_s + 60.0, size=size)
         plan = draw(1).model_copy(update={"start": start, "spells": (spell,), "speed": 1.0})
-        return StruckMarket(sound, MarketSpells(plan, Striking(plan, lambda: 0.0)))
+        return StruckMarket(sound, MarketSpells(plan, Striking(plan.seed, plan.spells, lambda: 0.0)))
 
     assert not struck("halted").is_open(symbol, instant)
     assert struck("gap").price(symbol, instant) is None
@@ -177,7 +177,7 @@ def test_a_broker_rejects_is_late_fills_a_part_or_never_answers() -> None:
     def struck(name: str, size: float = 1.0) -> StruckBroker:
         spell = Spell(n=0, fault=f"market.{name}", at_s=0.0, for_s=10 * 86_400.0, size=size)
         plan = draw(1).model_copy(update={"start": start, "spells": (spell,), "speed": 1.0})
-        return StruckBroker(paper, MarketSpells(plan, Striking(plan, lambda: 0.0)))
+        return StruckBroker(paper, MarketSpells(plan, Striking(plan.seed, plan.spells, lambda: 0.0)))
 
     assert [one.status for one in told(struck("rejects"), ticket)] == ["rejected"]
     assert told(struck("late", 900.0), ticket) == told(paper, ticket)

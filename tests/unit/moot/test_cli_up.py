@@ -65,6 +65,37 @@ def test_a_society_that_may_not_start_is_refused(tmp_path: Path) -> None:
     )
 
 
+def test_a_rehearsal_is_asked_for_with_its_rate_and_its_seed(asked: list[Any]) -> None:
+    done("up", "--chaos", "0.02", "--seed", 3)
+
+    assert (asked[0].chaos, asked[0].seed) == (0.02, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--chaos", "1.5", "--seed", "1"], "--chaos 1.5: it is a share from 0 to 1"),
+        (["--chaos=-0.1", "--seed", "1"], "--chaos -0.1: it is a share from 0 to 1"),
+        (["--chaos", "nan", "--seed", "1"], "--chaos nan: it is a share from 0 to 1"),
+        (["--chaos", "0.02"], "--chaos needs --seed N, which draws what goes wrong"),
+    ],
+)
+def test_a_rehearsal_that_cannot_be_is_usage(asked: list[Any], words: list[str], said: str) -> None:
+    assert complaint(2, "up", *words) == f"moot up: {said}"
+    assert not asked
+
+
+def test_no_log_that_is_for_real_becomes_a_rehearsal(tmp_path: Path) -> None:
+    place = write_log(tmp_path / "data", Table(datetime(2026, 2, 23, 10, tzinfo=UTC)).log)
+    before = (place / "log.sqlite").read_bytes()
+
+    assert complaint(2, "up", "--data", place, "--chaos", "0.02", "--seed", "1") == (
+        f"moot up: --chaos: the log in {place} is no rehearsal's, so nothing is made to go wrong in it: "
+        "name another --data, or put it aside with --new"
+    )
+    assert (place / "log.sqlite").read_bytes() == before
+
+
 def test_a_negative_warm_up_is_usage(asked: list[Any]) -> None:
     assert "choose a number of days from 0" in complaint(2, "up", "--warm-up=-1")
 

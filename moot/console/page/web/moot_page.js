@@ -140,7 +140,7 @@ export default {
         this.view = view; this.path = path; this.shown++;
         this.tidy();
         if (isNew) history.pushState(null, "", path);
-        document.title = `${view.title} · Moot`;
+        document.title = `${this.clock.rehearsal ? "Rehearsal · " : ""}${view.title} · Moot`;
         // What was told while the view was on its way is not in it.
         await this.$nextTick();
         if (visit === this.visit && !this.past) this.show(this.late);
@@ -195,6 +195,7 @@ export default {
     <Past v-if="past" :past="past" :head="head" @to="goBack" @now="goBack(null)"/>
     <Nav :class="{open: isNavOpen}" :groups="groups" :pages="pages" :unread="past ? {} : unread" :here="here" :waiting="waiting" :budget="board.budget"/>
     <main ref="main" id="main" tabindex="-1" class="main" :aria-label="view.title">
+      <p v-if="clock.rehearsal" class="tell rehearsal" role="status"><b>Rehearsal</b> Things are made to go wrong on purpose. Nothing here is for real.</p>
       <p v-if="!isConnected" class="tell bad" role="status">The connection is gone. This page comes back by itself when the console answers again; what you wrote is kept.</p>
       <p v-if="clock.held && !past" class="tell slow" role="status">{{ clock.held }}</p>
       <p v-if="board.halt" class="tell halted" role="status"><span><b>Trading {{ past ? "was" : "is" }} halted</b> since <a :href="'/m/' + board.halt.seq" data-go>{{ minute(board.halt.since) }} UTC</a> by {{ board.halt.by }}<template v-if="board.halt.why">: {{ board.halt.why }}</template><template v-if="board.halt.resuming"> · a resume waits to be confirmed</template></span>
