@@ -6,10 +6,13 @@ names, never from what a log says.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from moot.protocols.kernel.errors import LocalProtocolError, MootError
@@ -34,7 +37,7 @@ def install(modules: Iterable[str] = ()) -> None:
         UnusableProtocol: One cannot be imported, is no protocol, or contradicts itself or another.
     """
     found = [(f"the entry point {point.name} = {point.value}", point.load) for point in _points()]
-    found += [(f"the module {name}", lambda name=name: import_module(name)) for name in modules]
+    found += [(f"the module {name}", lambda name=name: import_named(name)) for name in modules]
     spoken = {one.name: one for one in rulebook().protocols if one.name in rulebook().added}
     added = dict(spoken)
     for where, load in found:
@@ -47,6 +50,16 @@ def install(modules: Iterable[str] = ()) -> None:
         speak(tuple(added.values()))
     except LocalProtocolError as exc:
         raise UnusableProtocol(f"protocols: {exc}") from None
+
+
+def import_named(name: str) -> ModuleType:
+    """Import a module that somebody names: from where Python looks, then from the working directory."""
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        # A program's path begins with its own folder; whoever tries a module of theirs has it where they stand.
+        sys.path.append(here)
+        invalidate_caches()
+    return import_module(name)
 
 
 @cache

@@ -187,7 +187,7 @@ class Host:
             is_timed = obligation.opened_at > env.sent_at
             self._causes[obligation.id] = (None, -1) if is_timed else (env.id, env.hops)
         if fx.retried is not None and fx.violation is not None:
-            self._refusals[fx.retried.id] = str(fx.violation)
+            self._refusals[fx.retried.id] = fx.violation.numbered
         for state in fx.ended:
             said = self._transcripts.pop(state.case_id, [])
             if state.parent is not None and (parent := self._transcripts.get(state.parent)) is not None:
@@ -411,7 +411,7 @@ class Host:
         self, raw: bytes, refused: Refused, *, seat: str | None, channel: str | None, event: str = "refused"
     ) -> None:
         """Keep what was refused, capped and redacted, as an AUDIT line (K18)."""
-        await self._audit_line(raw, str(refused.violation), seat=seat, channel=channel, event=event)
+        await self._audit_line(raw, refused.violation.numbered, seat=seat, channel=channel, event=event)
 
     async def _audit_line(
         self, raw: bytes, why: str, *, seat: str | None, channel: str | None, event: str

@@ -17,6 +17,7 @@ from typing import Final
 
 from moot.channels.showing import duties, panels, reviews
 from moot.protocols.calls.books import shown
+from moot.protocols.kernel.errors import unnumbered
 from moot.protocols.kernel.minds import models_in
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
@@ -230,6 +231,15 @@ EFFECTS: Final[Mapping[str, str]] = {
 """What the answer to an escalation leads to; an effect of a newer version reads as its name."""
 
 
+RECORDED: Final[Mapping[str, str]] = {
+    "refused": "a refused post",
+    "timeout": "a silence",
+    "mind_failed": "a failed answer",
+    "outage": "an outage",
+    "surface_trouble": "trouble of a surface",
+}
+"""What the audit keeps; what only a newer version keeps reads as its name."""
+
 BUDGETS: Final[Mapping[str, str]] = {
     "society": "the society",
     "day": "a day",
@@ -289,10 +299,12 @@ WAYS: Final[Mapping[str, Way]] = {
     "budget": _known(BUDGETS),
     "statuses": _statuses,
     "models": _models,
+    "recorded": _known(RECORDED),
     "ended": _known(ENDS),
     "effect": _known(EFFECTS),
     "unless": _unless,
     "unsaid": _unsaid,
+    "unnumbered": lambda value, _arg: plain(unnumbered(value) if isinstance(value, str) else value),
     "whole": lambda value, _arg: str(round(value)) if _is_number(value) else plain(value),  # type: ignore[call-overload]
     "deployment": _row(deploy.MEANS),
     "promotion": _row(promotion.MEANS),

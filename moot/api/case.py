@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from moot.call_history.listing import Call, Calls
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.shelves import STRATEGIES
 from moot.protocols.kernel.case import CaseState
-from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import LocalProtocolError, MootError
 from moot.protocols.rulebook import rules
@@ -110,24 +110,38 @@ class Folded:
     calls: tuple[Call, ...]
 
 
-def folded(messages: Iterable[Envelope], log: Log) -> Folded:
+Taking = Callable[[Envelope, Effects, Docket], None]
+"""Called with each message, what it changed, and the docket after it."""
+
+
+def followed(messages: Iterable[Envelope], name: str, take: Taking) -> Docket:
     """Fold a log from its first message on.
 
     Raises:
         MootError: It breaks the rules, so that it cannot be folded further.
     """
-    docket, memory, calls = Docket(rules()), InMemoryStore(), Calls()
-    states: dict[str, CaseState] = {}
+    docket = Docket(rules())
     for env in messages:
         try:
             fx = docket.fold(env)
         except LocalProtocolError as error:
-            raise MootError(f"{log.name} cannot be folded: {error}; moot verify says more") from error
+            raise MootError(f"{name} cannot be folded: {error}; moot verify says more") from error
+        take(env, fx, docket)
+    return docket
+
+
+def folded(messages: Iterable[Envelope], log: Log) -> Folded:
+    """Fold a log into what it comes to; raises as `followed` does."""
+    memory, calls = InMemoryStore(), Calls()
+    states: dict[str, CaseState] = {}
+
+    def take(env: Envelope, fx: Effects, _docket: Docket) -> None:
         memory.apply(env, fx.is_in_effect)
         calls.take(env, fx)
         for state in (*fx.started, *fx.ended):
             states[state.case_id] = state
-    states |= docket.cases
+
+    states |= followed(messages, log.name, take).cases
     return Folded(
         MappingProxyType({case_id: _case(state, log) for case_id, state in states.items()}),
         MappingProxyType({one.strategy_id: _strategy(one) for one in memory.read().strategies()}),

@@ -21,8 +21,6 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import BadInput, MootError
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import rfc3339
-from moot.protocols.rulebook import rules
-from moot.seeing import seen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,19 +124,27 @@ class Log:
 
         return explain(self._source, str(id))
 
-    def view(self, seat: str) -> Iterator[Envelope]:
+    def view(self, seat: str, *, case: str | None = None, owed: str | None = None) -> Iterator[Envelope]:
         """Yield the messages that a seat may see, as `moot view` does: those of the channels that it reads.
 
         Args:
             seat: `"critic"`.
+            case: Only those of this case.
+            owed: Id of an obligation that the seat has or had: what it was shown for that, which may be less.
 
         Raises:
-            BadInput: There is no such seat.
+            BadInput: There is no such seat, or it never owed that.
             LogError: The log cannot be read.
+            MootError: It breaks the rules, so that it cannot be folded.
         """
-        who = Seat(asking.seat(seat))
+        from moot.api.case import followed
+        from moot.seeing import Onlooker
+
+        onlooker = Onlooker(Seat(asking.seat(seat)), owed)
         with self._source() as source:
-            yield from seen(source.envelopes(), rules().matrix, who)
+            onlooker.end(followed(source.envelopes(), self.name, onlooker.take))
+        with self._source() as source:
+            yield from onlooker.sees(source.envelopes(), case)
 
     def verify(self, *, evidence: bool = True, strict: bool = False) -> Report:
         """Judge the log as `moot verify` does, trusting nothing in it.

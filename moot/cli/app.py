@@ -1,7 +1,4 @@
-"""The program: its commands by what they are for, its exit codes (K24), and no traceback for anybody.
-
-Exit codes: 0 done, 1 a check failed, 2 usage, 3 refused, 130 interrupted.
-"""
+"""The program: its commands by what they are for, its exit codes (K24), and no traceback for anybody."""
 
 from __future__ import annotations
 

@@ -19,6 +19,15 @@ MOST_COLUMNS: Final = 100
 MARGIN: Final = 2
 """Blanks before the lines of a section."""
 
+EXIT_CODES: Final = (
+    ("0", "Done."),
+    ("1", "A check said no."),
+    ("2", "The command line, a file or a directory is not what the command needs."),
+    ("3", "The society, its rules or your rights refuse it."),
+    ("130", "Interrupted by Ctrl-C."),
+)
+"""What every command ends with, unless its own help says more (K24)."""
+
 _HEAD: Final = "bold"
 _NAME: Final = "cyan"
 
@@ -49,6 +58,8 @@ def program_help(ctx: Any, program: Any, panels: Mapping[str, Sequence[str]]) ->
     options = [p for p in program.get_params(ctx) if not p.hidden]
     parts += _section("Options", _rows([(_option(p), _about(p)) for p in options], width=13))
     parts += _examples(program.epilog)
+    if ctx.parent is None:
+        parts += _section("Exit codes", _rows(EXIT_CODES, width=13))
     parts += [Text(""), Text(f"{ctx.command_path} COMMAND --help explains a command, with examples.", "dim")]
     return _render(parts)
 

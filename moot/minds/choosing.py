@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from moot.config.minds import LONGEST_S, MindSettings, mind_seat
+from moot.config.protocols import import_named
 from moot.config.settings import ConfigError
 from moot.minds.mind import Mind
 from moot.protocols.kernel.errors import BadInput
@@ -108,13 +106,8 @@ def _name_of(kind: type) -> str:
 def _found(where: str, dotted: str) -> object:
     """Import what `package.module:Class` names."""
     module_name, _, attribute = dotted.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path and "" not in sys.path:
-        # A program's path begins with its own folder; whoever tries a mind has it where they stand.
-        sys.path.append(here)
-        importlib.invalidate_caches()
     try:
-        module = importlib.import_module(module_name)
+        module = import_named(module_name)
     except (Exception, SystemExit) as exc:
         missing = exc.name if isinstance(exc, ModuleNotFoundError) else None
         if missing is not None and f"{module_name}.".startswith(f"{missing}."):

@@ -35,5 +35,5 @@ def fault_of(host: Host, view: View, body: Message) -> str:
         # A step of a machine is a pure function of its case's state.
         host.rules.types[state.kind].step(state, envelope, docket.context)
     except Violation as violation:
-        return str(violation)
+        return violation.numbered
     return ""

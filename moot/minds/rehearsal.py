@@ -150,4 +150,4 @@ class Understudied(Mind):
             found = deepcopy(host.docket, {id(host.rules): host.rules}).fold(envelope).violation
         except Violation as violation:
             found = violation
-        return "" if found is None else f"{kind}: {found}"
+        return "" if found is None else f"{kind}: {found.numbered}"

@@ -81,10 +81,15 @@ class AmbiguousCase(Exception):
 
 
 class Injector:
-    """Posts injections at their instants."""
+    """Posts injections at their instants.
+
+    Attributes:
+        refused: How many of them were refused; the warnings say which, and why.
+    """
 
     def __init__(self, host: Host, clock: Clock, start: datetime, warnings: list[str]) -> None:
         """Prepare to post into a society."""
+        self.refused = 0
         self._host = host
         self._clock = clock
         self._start = start
@@ -129,13 +134,17 @@ class Injector:
             draft = self._draft(item, body)
             await self._host.publish(draft)
         except Refused as refused:
-            self._warnings.append(f"inject[{item.n}]: refused: {refused}")
+            self._say_refused(item, refused.violation)
         except Violation as violation:
             channel = item.channel or rulebook().channel_of.get(str(raw.get("type")), "#a-arena")
             await self._host.audit_refusal(
                 json.dumps(raw).encode(), Refused(violation), seat=item.seat, channel=channel
             )
-            self._warnings.append(f"inject[{item.n}]: refused: {violation}")
+            self._say_refused(item, violation)
+
+    def _say_refused(self, item: Injection, violation: Violation) -> None:
+        self.refused += 1
+        self._warnings.append(f"inject[{item.n}]: refused: {violation}")
 
     def _raw(self, item: Injection) -> dict[str, Any] | None:
         if item.reply is not None:

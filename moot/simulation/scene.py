@@ -134,11 +134,13 @@ class SceneResult:
         warnings: Injections that met nothing, script entries that were never used, minds of one's own that gave no
             answer, faults that never struck; one line each.
         findings: What is wrong with the log of a rehearsal.
+        refused: How many injections were refused; the warnings say which.
     """
 
     envelopes: list[Envelope] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    refused: int = 0
 
 
 def load_scene(path: Path | str) -> Scene:
@@ -328,6 +330,7 @@ def run_scene(
             ]
             injector = Injector(society.host, clock, scene.start, result.warnings)
             await injector.run_beside(injections, society.run_until(scene.start + scene.until, failed))
+            result.refused = injector.refused
             if faults:
                 raise SceneError(faults[0])
             for seat, mind in scripted.items():

@@ -18,6 +18,11 @@ Tree::
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+_NUMBER: Final = re.compile(r" \[(?:messages|(?:R-)?[A-Z]{0,2}\d[\d.]*)\]$")
+
 
 class MootError(Exception):
     """Base of what goes wrong for reasons that a user can understand; its text is one line for them."""
@@ -51,7 +56,7 @@ class OfficerFault(LocalProtocolError):
 
 
 class Violation(ProtocolError):
-    """Say that a message breaks a rule.
+    """Say that a message breaks a rule; its text is the sentence for people, with the field in front.
 
     Attributes:
         rule: The rule's number: a spec section ("1.3"), a ruling ("R-D9") or a kernel number ("K14").
@@ -61,10 +66,20 @@ class Violation(ProtocolError):
 
     def __init__(self, rule: str, why: str, *, field: str | None = None) -> None:
         """Keep rule, sentence and field."""
-        super().__init__(f"{field}: {why} [{rule}]" if field else f"{why} [{rule}]")
+        super().__init__(f"{field}: {why}" if field else why)
         self.rule = rule
         self.why = why
         self.field = field
+
+    @property
+    def numbered(self) -> str:
+        """Return the text with the rule's number behind it, as the audit keeps it."""
+        return f"{self} [{self.rule}]"
+
+
+def unnumbered(text: str) -> str:
+    """Return what the audit keeps of a refusal as people are told it, without the number of a rule."""
+    return _NUMBER.sub("", text)
 
 
 class Malformed(Violation):

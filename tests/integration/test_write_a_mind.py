@@ -62,7 +62,8 @@ def test_the_mind_sits_in_a_society_as_the_page_says(place):
     assert (simulated.code, simulated.err) == (0, "")
     assert "rates hyp_" in logged.out
     assert verified.code == 0 and "every rule holds" in verified.out
-    assert re.search(r"\d+ critic by the mind 'my_minds:MyCritic', \d+ simulated", verified.out)
+    (opinions,) = re.findall(r"`(\d+ critic by the mind\s'my_minds:MyCritic', \d+ simulated)`", PAGE)
+    assert opinions.replace("\n", " ") in verified.out
     started = json.loads(moot(place, "log", "run", "--type", "SOCIETY_STARTED", "--json").out)
     assert started["body"]["config"]["minds"]["critic"] == "my_minds:MyCritic"
 

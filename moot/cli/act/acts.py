@@ -81,17 +81,16 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
     seq, status = receipt.get("seq"), receipt["status"]
     if status in ("refused", "superseded"):
         why = receipt.get("why") or f"message {seq} stands as it was said first"
-        rule = f" [{receipt['rule']}]" if receipt.get("rule") not in (None, "", "messages") else ""
         if as_json:
             write_json(dict(receipt))
         if receipt.get("rule") == "messages":
             channel(draft.channel)  # the society may have more of them than are known here
-        raise Refused(_viewers(log, draft, f"{why}{rule}"))
+        raise Refused(_viewers(log, draft, why))
     found = violation_of(log, seq) if seq else None
     if as_json:
         write_json({**receipt, "violation": found})
     if found is not None:
-        raise Refused(f"message {seq} is in the log, but {found['why']} [{found['rule']}]")
+        raise Refused(f"message {seq} is in the log, but {found['why']}")
     if not as_json:
         print(f"{done}: message {seq}" + (" (it was there already)" if status == "duplicate" else ""))
         if opened := receipt.get("opened"):
@@ -117,7 +116,7 @@ def _check_rights(log: Log, draft: Draft) -> None:
 
     if (forbidden := _forbidden(log, draft)) is not None:
         channel(draft.channel)
-        raise Refused(_viewers(log, draft, f"{forbidden.field}: {forbidden.why}"))
+        raise Refused(_viewers(log, draft, forbidden.why))
 
 
 def _forbidden(log: Log, draft: Draft) -> Forbidden | None:

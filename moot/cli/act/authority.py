@@ -71,15 +71,9 @@ def _configured(log: Log) -> tuple[str, ...]:
 
 def viewers_of(log: Log) -> Viewers:
     """Return what people without the admin role may do."""
-    from pydantic import ValidationError
+    from moot.seeing import viewers_in
 
-    from moot.config.settings import ViewerSettings
-    from moot.protocols.kernel.catalogue import Viewers
-
-    try:
-        return ViewerSettings.model_validate(config_of(log)["viewers"]).viewers()
-    except (KeyError, ValidationError):
-        return Viewers()
+    return viewers_in(config_of(log))
 
 
 def seat_of(user: str, log: Log) -> Seat:

@@ -299,12 +299,10 @@ def _to_lift(log: Log, named: Path, confirm: bool) -> tuple[str, bool]:
     if not halt_id and not confirm and docket.context.conservative_a:
         return docket.context.fold_named("modes").because, False
     if not halt_id:
-        raise Refused(f"nothing is halted in {named} [R-B5]")
+        raise Refused(f"nothing is halted in {named}")
     is_asked = docket.cases[halt_id].phase == "resuming"
     if is_asked and not confirm:
-        raise Refused(
-            f"{halt_id} waits for the Guardian's confirmation: --confirm gives it in its place [R-B5]"
-        )
+        raise Refused(f"{halt_id} waits for the Guardian's confirmation: --confirm gives it in its place")
     if confirm and not is_asked:
-        raise Refused(f"nobody asked to lift {halt_id}: moot resume {named} --why TEXT does [R-B5]")
+        raise Refused(f"nobody asked to lift {halt_id}: moot resume {named} --why TEXT does")
     return halt_id, True

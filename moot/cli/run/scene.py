@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from moot.cli.app import command
+from moot.cli.errors import CheckFailed, Refused
 from moot.cli.look.log import Reader
 from moot.cli.minds import Minds, say_models
 from moot.cli.output import say, write_lines
@@ -37,7 +38,7 @@ def scene(
 
     A scene scripts what seats say; whatever it leaves open is simulated with its seed. With --json each line
     is one message, as moot log gives it. A scene with `rehearse` says what goes wrong; its log is judged as
-    moot chaos does it. Exit code 1: something was found.
+    moot chaos does it. Exit code 1: something was found; 3: what it injects was refused.
     """
     from moot.config.settings import load_settings
     from moot.seating import seats_of
@@ -70,4 +71,6 @@ def scene(
         say(f"moot scene: {finding}")
     if len(result.findings) > SHOWN:
         say(f"moot scene: and {len(result.findings) - SHOWN} more that may follow from these")
-    return 1 if result.findings else 0
+    if result.findings:
+        return CheckFailed.exit_code
+    return Refused.exit_code if result.refused else 0

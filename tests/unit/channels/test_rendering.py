@@ -113,14 +113,14 @@ def test_an_assessment_reads_as_a_person_would_say_it():
                 truncated=False,
             ),
             REFEREE,
-            "Referee records mind failed by the Critic in a-arena: no answer",
+            "Referee records a failed answer by the Critic in a-arena: no answer",
         ),
         (
             officers.Audit(
                 event="refused", seat="", channel="", reason="too long", bytes=None, truncated=False, count=3
             ),
             REFEREE,
-            "Referee records refused: too long, 3 times",
+            "Referee records a refused post: too long, 3 times",
         ),
         (
             officers.Ruling(

@@ -80,7 +80,7 @@ def test_the_help_and_the_list_name_every_act_and_json_says_what_it_takes(stoppe
         (2, ["override", "case=dep_1", "verdict=REJECT", "why=x"], "there is no case dep_1"),
         (2, ["note", f"text={'x' * 20_001}", "--in", "lab"], "note: text: has 20,001 characters, 20,000 are the most"),
         (2, ["note", "text=x", "--in", "nowhere"], "there is no channel #nowhere: choose one of "),
-        (3, ["halt", "reason=x", "--as", "bob"], "bob is a viewer here: author: viewer may not post HALT"),
+        (3, ["halt", "reason=x", "--as", "bob"], "bob is a viewer here: viewer may not post HALT"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_one_line(stopped: Path, code: int, words: list[str], said: str) -> None:

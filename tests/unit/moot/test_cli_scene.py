@@ -45,6 +45,17 @@ def test_its_warnings_stand_beside_it(scene: Path, tmp_path: Path) -> None:
     assert told.stderr == "moot scene: evolver: a script entry for FINAL_VERDICT was never used\n"
 
 
+def test_a_post_that_was_refused_is_said_and_ends_as_a_refusal_does(tmp_path: Path) -> None:
+    inject = '- {after: 5m, seat: viewer, channel: "#admin", body: {type: NOTE, text: hallo}}'
+    told = moot("scene", write(tmp_path / "refused.yaml", f"{SCENE}cycle: none\ninject:\n  {inject}\n"))
+    why = (
+        "viewer may post NOTE in #a-arena, #a-report, #a-research, #a-verdict, #bridge or #lab, not in #admin"
+    )
+    assert (told.exit_code, told.stderr) == (3, f"moot scene: inject[0]: refused: channel: {why}\n")
+    assert f"records a refused post by the Viewer in #admin: channel: {why}" in told.stdout
+    assert "[messages]" not in told.stdout, "a word for programs"
+
+
 def test_a_typo_is_one_line_that_names_it(tmp_path: Path) -> None:
     file = write(tmp_path / "scene.yaml", f"{SCENE}seeed: 3\n")
 

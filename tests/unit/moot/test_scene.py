@@ -183,7 +183,7 @@ def test_an_injection_that_is_refused_stands_in_the_audit_and_is_said() -> None:
     result = run_scene(parse_scene({**GOOD, "cycle": "none", "inject": inject}))
     audits = [env.body for env in result.envelopes if env.body.type == "AUDIT"]
     assert [audit.seat for audit in audits] == ["critic", "admin", "admin"]  # type: ignore[attr-defined]
-    assert len(result.warnings) == 3
+    assert (len(result.warnings), result.refused) == (3, 3)
 
 
 @pytest.mark.parametrize(
