@@ -19,7 +19,8 @@ OFFICERS: Final[Mapping[str, str]] = {
     "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id|duty}, due for {waited_min} min",
     "RULING": "rules {outcome|words}[ on {obligation_id|duty}][ in {case_id}]: {reason|words}",
     "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}",
-    "AUDIT": "records {event|recorded}[ by the {seat|seat}][ in {channel}]: {reason|unnumbered}[, {count|unless:1} times]",
+    "AUDIT": "records {event|recorded}[ by the {seat|seat}][ in {channel}]: {reason|unnumbered}"
+    "[, {count|unless:1} times]",
     "PERSON_NAMED": "learns that {user_id} on {platform} is called {display_name}",
 }
 
