@@ -57,7 +57,9 @@ CORRECT: Final = "correct"
 """The score that says whether an answer is right, 0 or 1 of 1; stated confidences are held against it."""
 
 Scorer = Callable[[Case, Json], Mapping[str, Score]]
-"""Scores an answer, None for none, by a case's truth: all figures that it has, by name; the same names for each.
+"""Scores an answer, None for none, by a case's truth: all figures that it has, by name.
+
+A figure is one over the cases that have it.
 
 It raises ValueError for a truth that it cannot use.
 """

@@ -38,10 +38,10 @@ class Documents:
         return self.count
 
     def __iter__(self) -> Iterator[Case]:
-        return (self._case(n) for n in range(self.count))
+        return (self[place] for place in range(self.count))
 
-    def _case(self, n: int) -> Case:
-        number, is_clean = n // 2 + 1, n % 2 == 1
+    def __getitem__(self, place: int) -> Case:
+        number, is_clean = range(self.count)[place] // 2 + 1, place % 2 == 1
         rng = generator(self.name, self.seed, number)
         sort = SORTS[number % len(SORTS)]
         of_sort = outline(sort)
