@@ -7,8 +7,8 @@ a real clock is behind then, and what it lost the society says as after any stal
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -16,7 +16,6 @@ import structlog
 from moot.channels.bus import Bus
 from moot.channels.errors import BusClosed, StorageError
 from moot.clock import Clock
-from moot.clock.wall import monotonic_ns
 from moot.protocols.kernel.envelope import Draft
 
 AGAIN_S: Final = 0.5
@@ -84,32 +83,36 @@ class Outage:
         return True
 
     async def _wait(self) -> None:
-        began_ns = monotonic_ns()
+        began_ns = self._clock.wall_ns()
         # A disk that is nearly full takes a small message and then refuses a large one: that is one outage.
         is_same = began_ns - self._ended_ns < SAME_NS
         self._pause_s = min(2 * self._pause_s, LONGEST_S) if is_same else AGAIN_S
         if not is_same:
             _log.info("the log cannot be written: the society waits", why=self.why)
-            self.tell(f"the log cannot be written ({self.why}): the society waits until it can")
+            self._say(f"the log cannot be written ({self.why}): the society waits until it can")
         try:
             with self._clock.still():
                 while True:
-                    # In a thread, for society time stands.
-                    await asyncio.to_thread(time.sleep, self._pause_s)
+                    await self._clock.wait_wall(self._pause_s)
                     if await self._is_written(began_ns):
                         break
         except BusClosed:
             return
         finally:
-            self._ended_ns = monotonic_ns()
+            self._ended_ns = self._clock.wall_ns()
             self._is_over.set()
         _log.info("the log can be written again", outage_s=round((self._ended_ns - began_ns) / 1e9, 1))
-        self.tell("the log can be written again: the society goes on")
+        self._say("the log can be written again: the society goes on")
+
+    def _say(self, line: str) -> None:
+        # Where people read it may be on the same disk.
+        with suppress(OSError):
+            self.tell(line)
 
     async def _is_written(self, began_ns: int) -> bool:
         """Try to write what has to be said first; nobody else publishes meanwhile."""
         try:
-            wall_s = (monotonic_ns() - began_ns) / 1e9
+            wall_s = (self._clock.wall_ns() - began_ns) / 1e9
             await self._bus.publish(
                 self._audit(f"the disk did not take the log for {wall_s:.0f} s: {self.why}")
             )

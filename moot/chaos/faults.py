@@ -106,6 +106,7 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
     },
     "store": {
         "error": Fault(3.0, (MINUTE, 6 * HOUR), live="the disk does not take its message"),
+        "full": Fault(2.0, (MINUTE, 2 * HOUR), clocks=WALLED, buses=FILES),
         "memory_lost": Fault(1.0, ONCE, buses=FILES),
         "memory_torn": Fault(1.0, ONCE, buses=FILES),
         "snapshot_lost": Fault(1.0, ONCE, buses=FILES),

@@ -1,7 +1,8 @@
-"""Files that are lost or torn while a society is down: its memory and its snapshot, which the log replaces."""
+"""What happens to a society's files: its memory and its snapshot are lost or torn while it is down, its disk is full."""
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,28 @@ from moot.snapshot import NAME as SNAPSHOT_NAME
 FILES: Final = {"memory": "moot.memory.sqlite", "snapshot": SNAPSHOT_NAME}
 TORN: Final = 512
 """Bytes that are overwritten."""
+
+
+class Disk:
+    """The disk of a world that lives on files, which takes nothing while it is full.
+
+    No file of this process takes a byte then (`RLIMIT_FSIZE`), so that it is the store itself that fails.
+
+    Attributes:
+        is_full: Whether it is.
+    """
+
+    def __init__(self) -> None:
+        """Have room."""
+        self._room = resource.getrlimit(resource.RLIMIT_FSIZE)
+        self.is_full = False
+
+    def be_full(self, is_full: bool) -> None:
+        """Be full from now on, or have room again."""
+        if is_full != self.is_full:
+            self.is_full = is_full
+            room, most = self._room
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0 if is_full else room, most))
 
 
 def break_file(directory: Path, spell: Spell, dice: Dice) -> bool:

@@ -5,6 +5,7 @@ A real or accelerated clock on it lives as it would beside a wall, as fast as it
 
 from __future__ import annotations
 
+from asyncio import Future, get_running_loop
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
@@ -133,7 +134,23 @@ class _Windowed:
         return self._port.has_io()
 
 
-class AcceleratedWorld(PacedClock):
+class _OnWall:
+    """A clock whose wall is simulated."""
+
+    _wall: Wall
+
+    def wall_ns(self) -> int:
+        """Tell the nanoseconds of the simulated wall."""
+        return self._wall.monotonic_ns()
+
+    async def wait_wall(self, seconds: float) -> None:
+        """Wait seconds of the simulated wall."""
+        woken: Future[None] = get_running_loop().create_future()
+        self._wall.at(self._wall.passed_s + seconds, lambda: woken.done() or woken.set_result(None))
+        await woken
+
+
+class AcceleratedWorld(_OnWall, PacedClock):
     """An accelerated clock on a simulated wall."""
 
     def __init__(self, start: datetime, speed: float, wall: Wall) -> None:
@@ -145,7 +162,7 @@ class AcceleratedWorld(PacedClock):
         return super().idle(due_us, _Windowed(self._wall, self._hold, port))
 
 
-class RealWorld(RealClock):
+class RealWorld(_OnWall, RealClock):
     """A real clock on a simulated wall."""
 
     longest_wait_s: ClassVar[float] = STALL_S / 2

@@ -7,6 +7,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,13 +19,14 @@ from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.temper import DEFAULT
 from moot.channels.bus import Bus
+from moot.channels.errors import StorageError
 from moot.chaos import people
 from moot.chaos.acked import AckedBus
 from moot.chaos.calendar import KINDS, is_lived
 from moot.chaos.coverage import Coverage
 from moot.chaos.dice import Dice
 from moot.chaos.faults import fault
-from moot.chaos.files import break_file
+from moot.chaos.files import Disk, break_file
 from moot.chaos.judge import Finding, judge
 from moot.chaos.laws import LAWS, Broken, Watch
 from moot.chaos.life import Life
@@ -138,14 +140,16 @@ def happenings(plan: WorldPlan) -> list[Happening]:
 class _Struck(Ports):
     """Stands at the ports of a world's society."""
 
-    def __init__(self, plan: WorldPlan, striking: Striking, acked: dict[str, int]) -> None:
+    def __init__(self, plan: WorldPlan, striking: Striking, acked: dict[str, int], disk: Disk) -> None:
         self._plan = plan
         self._striking = striking
         self._acked = acked
+        self._disk = disk
         self._spells = MarketSpells(plan, striking)
 
     def bus(self, bus: Bus, clock: Clock) -> Bus:
-        return AckedBus(bus, self._acked, self._striking)
+        waits = self._plan.bus == "sqlite" and clock.kind != "virtual"
+        return AckedBus(bus, self._acked, self._striking, self._disk, waits=waits)
 
     def mind(self, seat: Seat, mind: Mind, clock: Clock) -> Mind:
         # The simulated admin is a person; what goes wrong with people is theirs.
@@ -193,6 +197,7 @@ class World:
         self._log: list[Envelope] = []
         self._acked: dict[str, int] = {}
         self._cuts = sorted({round(one.size) for one in plan.spells if one.fault == "crash.cut"})
+        self._disk = Disk()
         self._is_cut = False
         self._cut_at: int | None = None
         self._is_over = False
@@ -302,7 +307,7 @@ class World:
             is_admin_simulated=plan.admin,
             past=self._past,
             temper=CHEAP,
-            ports=_Struck(plan, self.striking, self._acked),
+            ports=_Struck(plan, self.striking, self._acked, self._disk),
         )
 
     async def _live(self, clock: Clock) -> None:
@@ -333,12 +338,15 @@ class World:
             if how in ("kill", "cut"):
                 await society.abandon()
             else:
-                await society.close()
+                # What a full disk does not take at the end is a crash.
+                with suppress(StorageError):
+                    await society.close()
         except OfficerFault:
             await life.close()
             await society.abandon()
             raise
         finally:
+            self._disk.be_full(False)
             if self.plan.clock == "virtual":
                 self._virtual_s += clock.elapsed_us() / 1e6
             self._clock = self._life = None

@@ -1,16 +1,18 @@
 """What every clock promises to society code."""
 
 from abc import ABC, abstractmethod
-from asyncio import CancelledError, Future, Task, current_task, wrap_future
+from asyncio import CancelledError, Future, Task, current_task, to_thread, wrap_future
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future as ConcurrentFuture
 from datetime import UTC, datetime, timedelta
 from threading import get_ident
+from time import sleep
 from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 from moot.clock.hold import Hold
 from moot.clock.loop import Events, Port, SocietyLoop
 from moot.clock.runner import run
+from moot.clock.wall import monotonic_ns
 
 T = TypeVar("T")
 
@@ -129,6 +131,15 @@ class Clock(ABC):
         there is nothing to be said. Real time falls `behind`, which is told to `on_behind` once nobody holds it.
         """
         return self._hold
+
+    async def wait_wall(self, seconds: float) -> None:
+        """Wait so many seconds of the wall, which pass while society time stands, too."""
+        # On the loop it would be society time.
+        await to_thread(sleep, seconds)
+
+    def wall_ns(self) -> int:
+        """Tell the nanoseconds of the wall; they never run backwards."""
+        return monotonic_ns()
 
     @property
     def behind(self) -> timedelta:

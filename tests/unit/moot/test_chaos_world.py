@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from moot.bots.desk.broker import Answer, Broker, Ticket
 from moot.bots.desk.market import Market
@@ -233,6 +234,22 @@ def test_what_the_disk_does_not_take_is_not_acknowledged_and_comes_later() -> No
     assert outcome.findings == []
     assert outcome.happened["store.error"] > 10
     assert sum(env.actor.kind == "bot" for env in outcome.log) > 20
+
+
+@pytest.mark.parametrize(("fault", "why"), [("error", "on purpose"), ("full", "disk I/O error")])
+def test_k17_officers_wait_for_a_disk_that_takes_nothing(fault: str, why: str) -> None:
+    spell = Spell(n=0, fault=f"store.{fault}", at_s=10.0, for_s=20.0)
+    # What is printed goes to a file, too, and a full disk would not take it.
+    with capture_logs():
+        outcome = live(plain("accelerated", spell, bus="sqlite", speed=600.0, wall_s=60.0))
+    assert outcome.findings == []
+    assert outcome.happened[f"store.{fault}"] > 10
+    outages = [env for env in outcome.log if getattr(env.body, "event", "") == "outage"]
+    assert outages
+    assert all(why in str(env.body) for env in outages)
+    # Of its sixty seconds the society lived forty.
+    lived = outcome.log[-1].sent_at - outcome.log[0].sent_at
+    assert 30 * 600 < lived.total_seconds() < 50 * 600
 
 
 def test_memory_that_is_torn_while_the_society_is_down_is_made_anew() -> None:

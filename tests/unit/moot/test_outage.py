@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,6 +31,11 @@ class Disk:
         self.taken.append(draft)
 
 
+def cannot_be_printed(_line: str) -> None:
+    """Fail as a terminal's file does that is on the same disk."""
+    raise OSError("No space left on device")
+
+
 @pytest.mark.parametrize("make", [lambda: PacedClock(START, 600.0), RealClock])
 def test_k6_time_stands_until_the_disk_takes_messages_again(
     make: Any, monkeypatch: pytest.MonkeyPatch
@@ -38,18 +44,23 @@ def test_k6_time_stands_until_the_disk_takes_messages_again(
     disk = Disk(refusals=3)
 
     async def main(clock: Clock) -> None:
-        outage = Outage(disk, clock, audit=lambda _said: "audit")  # type: ignore[arg-type,return-value]
+        outage = Outage(
+            disk,  # type: ignore[arg-type]
+            clock,
+            audit=lambda _said: "audit",  # type: ignore[arg-type,return-value]
+            tell=cannot_be_printed,
+        )
         assert outage.note(StorageError("disk is full"))
         assert outage.note(StorageError("disk is full"))
         await asyncio.sleep(0)
         stands_at = clock.now()
         waiting = asyncio.create_task(outage.over())
         for _ in range(3):
-            await asyncio.to_thread(module.time.sleep, 0.01)
+            await asyncio.to_thread(time.sleep, 0.01)
             assert clock.now() == stands_at
         assert outage.is_on
         await waiting
-        await asyncio.to_thread(module.time.sleep, 0.01)
+        await asyncio.to_thread(time.sleep, 0.01)
         assert clock.now() > stands_at
         await outage.close()
 
