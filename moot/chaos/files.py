@@ -1,4 +1,4 @@
-"""What happens to a society's files: its memory and its snapshot are lost or torn while it is down, its disk is full."""
+"""What happens to a society's files: memory and snapshot lost or torn while it is down, a disk that is full."""
 
 from __future__ import annotations
 
