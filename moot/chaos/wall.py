@@ -5,7 +5,7 @@ A real or accelerated clock on it lives as it would beside a wall, as fast as it
 
 from __future__ import annotations
 
-from asyncio import Future, get_running_loop
+from asyncio import Event
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
@@ -145,9 +145,9 @@ class _OnWall:
 
     async def wait_wall(self, seconds: float) -> None:
         """Wait seconds of the simulated wall."""
-        woken: Future[None] = get_running_loop().create_future()
-        self._wall.at(self._wall.passed_s + seconds, lambda: woken.done() or woken.set_result(None))
-        await woken
+        woken = Event()
+        self._wall.at(self._wall.passed_s + seconds, woken.set)
+        await woken.wait()
 
 
 class AcceleratedWorld(_OnWall, PacedClock):
