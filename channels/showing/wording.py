@@ -37,6 +37,7 @@ MOST_DIGITS: Final = 9
 """Decimals of a figure beside its limit."""
 
 _DEPTH: Final = 4
+_CODES: Final = re.compile(r"(?<![\w/#.-])[a-z]+(?:_[a-z]+)+(?![\w/-])")
 _SPACES: Final = re.compile(r"\s+")
 # C0 but for line ends, C1, soft line ends, direction overrides and lone surrogates: what could move a cursor or hide a
 # word.
@@ -64,6 +65,11 @@ def harmless(text: str) -> str:
 def words(name: str) -> str:
     """Turn an identifier into words: `tail_risk` gives "tail risk"."""
     return clean(name).replace("_", " ").lower()
+
+
+def spoken(text: str) -> str:
+    """Turn the codes that an officer's text holds into words, "needs_adjustment" into "needs adjustment"; no id is."""
+    return _CODES.sub(lambda code: code[0].replace("_", " "), text)
 
 
 def an(noun: str) -> str:
@@ -293,6 +299,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "few": _few,
     "either": _either,
     "when": _when,
+    "spoken": lambda value, _arg: spoken(plain(value)),
     "words": lambda value, _arg: words(value) if isinstance(value, str) else plain(value),
     "dollars": _dollars,
     "micro": _micro,
@@ -317,14 +324,15 @@ WAYS: Final[Mapping[str, Way]] = {
     "judged": panels.judged,
     "notable": panels.notable,
 }
-"""How a field is worded: a share as per cent, the highest scores of an object, one field of each item or several, the
-number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a Sharpe
-ratio (left out where it is not), one of two words, an instant to the minute, an identifier in words, an amount of
-money, one in millionths of a dollar, what a budget is for, the seats that are not ok, those of a configuration that
-models fill (left out where none does), a duty, a seat, what a review does, what it leaves open, how an escalation or an
-experiment ended and what follows from it, a field that says nothing new where it is the argument, a list that is left
-out where another field names all of it, an estimate without decimals, what the row of a decision table asks for, a
-panel's decision, how much a Phase 1 plans, what a report or a synthesis decides, tags that stand beside a decision."""
+"""How a field is worded: a share as per cent, the highest scores of an object, one field of each item or several,
+the number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a
+Sharpe ratio (left out where it is not), one of two words, an instant to the minute, a text with its codes in words,
+an identifier in words, an amount of money, one in millionths of a dollar, what a budget is for, the seats that are
+not ok, those of a configuration that models fill (left out where none does), a duty, a seat, what a review does,
+what it leaves open, how an escalation or an experiment ended and what follows from it, a field that says nothing new
+where it is the argument, a list that is left out where another field names all of it, an estimate without decimals,
+what the row of a decision table asks for, a panel's decision, how much a Phase 1 plans, what a report or a synthesis
+decides, tags that stand beside a decision."""
 
 
 @dataclass(frozen=True, slots=True)

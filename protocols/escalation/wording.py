@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 WORDING: Final[Mapping[str, str]] = {
-    "ESCALATION": "escalates {escalation_id}, {level|words}: {trigger}[ ({context})]"
+    "ESCALATION": "escalates {escalation_id}, {level|words}: {trigger}[ ({context|spoken})]"
     "[; options: {options|each:label}]",
     "ESCALATION_PAGED": "pages the admin again about {escalation_id}, time {n}",
     "ESCALATION_ACK": "has seen {escalation_id}",

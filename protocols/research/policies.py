@@ -110,7 +110,7 @@ class Policies(Fold):
 
 
 def _silence(voided: Obligation, decision: Decision) -> str:
-    return f"{voided.seat} owed {' or '.join(voided.expects)} and was silent; {decision.outcome.replace('_', ' ')}"
+    return f"{voided.seat} owed {' or '.join(voided.expects)} and was silent; {decision.outcome}"
 
 
 def audit_of(env: Envelope, voided: Obligation, decision: Decision) -> Draft:

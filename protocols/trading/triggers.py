@@ -93,17 +93,7 @@ def _why(env: Envelope) -> str:
     if isinstance(body, Halt):
         return f"{env.author}: {body.reason}"
     assert isinstance(body, RiskAlert)
-    figures = _measured(body.metric, body.current_value, body.threshold)
-    return f"{env.author}: {figures}: {body.message}"
-
-
-def _measured(metric: str, value: float, limit: float) -> str:
-    """Say a figure of the desk and its limit, both shares of the equity, in all their digits."""
-    return f"{metric.replace('_', ' ')} is {_share(value)}, the limit {_share(limit)}"
-
-
-def _share(value: float) -> str:
-    return f"{round(value * 100, 6) + 0.0:.10g} %"
+    return f"{env.author}: {body.metric} is {body.current_value}, the limit {body.threshold}: {body.message}"
 
 
 class DailyLoss(Source):
@@ -154,7 +144,7 @@ class Disagreements(Source):
         if isinstance(state, DeploymentState) and state.phase == ESCALATED and case_id not in self._waiting:
             self._waiting.add(case_id)
             said = f"Guardian: {guardian_says(state.guardian)}, Trader: {trader_says(state.trader)}"
-            context = f"{state.strategy_id}. {said.replace('_', ' ')}"
+            context = f"{state.strategy_id}. {said}"
             return (Condition("deployment", case_id, True, context, (state.opened_seq, env.seq)),)
         if not self._waiting:
             return NOTHING
@@ -183,7 +173,7 @@ class Infeasible(Source):
         for state in fx.ended:
             if isinstance(state, AlertState) and state.outcome == INFEASIBLE:
                 self._risks[state.case_id] = risk_key(state.metric, *state.affected)
-                context = f"{_measured(state.metric, state.value, state.threshold)}, {state.trend}"
+                context = f"{state.metric} is {state.value}, the limit {state.threshold}, {state.trend}"
                 found.append(
                     Condition("infeasible", state.case_id, True, context, (state.opened_seq, env.seq))
                 )

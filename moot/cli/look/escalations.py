@@ -182,7 +182,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
     """Print an open escalation with its options and how to answer."""
     from rich.text import Text
 
-    from moot.channels.showing.wording import clean
+    from moot.channels.showing.wording import clean, spoken
 
     body, left = one.body, one.remaining(now)
     target.print(
@@ -192,7 +192,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
             (f"  raised {clock_time(one.envelope.sent_at)} UTC, message {one.envelope.seq}", "dim"),
         )
     )
-    rows = [("trigger", clean(body.trigger)), ("context", clean(body.context, 1000))]
+    rows = [("trigger", clean(body.trigger)), ("context", clean(spoken(body.context), 1000))]
     if one.recurred:
         rows.append(("again", f"{plural(one.recurred, 'time')} since, last in message {one.occurrences[-1]}"))
     if one.acknowledged_by:

@@ -11,7 +11,7 @@ from moot.channels.chat.commands import commands
 from moot.channels.showing import duties
 from moot.channels.showing.looks import looks
 from moot.channels.showing.rendering import UNKNOWN, Speakers
-from moot.channels.showing.wording import clean, seat_name
+from moot.channels.showing.wording import clean, seat_name, spoken
 from moot.console.errors import NotThere
 from moot.console.model.calls import CLOSED
 from moot.console.model.interface import (
@@ -178,7 +178,7 @@ def raised_of(one: EscalationView) -> dict[str, Any]:
         "seq": one.seq,
         "level": one.level,
         "trigger": clean(one.trigger, 400),
-        "context": clean(one.context, 4_000),
+        "context": clean(spoken(one.context), 4_000),
         "options": [{"n": o.n, "label": clean(o.label, 400), "effect": o.effect} for o in one.options],
         "due": rfc3339(one.answer_by),
         "acked": clean(one.acknowledged_by, 60) if one.acknowledged_by else "",

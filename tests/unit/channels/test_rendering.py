@@ -20,7 +20,7 @@ from moot.channels.showing.rendering import (
     predicate,
     sentence,
 )
-from moot.channels.showing.wording import beside, clean, compile_template
+from moot.channels.showing.wording import beside, clean, compile_template, spoken
 from moot.protocols.arena import messages as arena
 from moot.protocols.arena.reading import MOST_ITEMS
 from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
@@ -586,6 +586,11 @@ def test_a_text_is_cut_behind_a_word_so_that_no_id_is_cut():
     assert clean("it went to hyp_20260223_1030, and failed", 25) == "it went to…"
     assert clean("it was over. And then it went on", 16) == "it was over…"
     assert clean("two words", 9) == "two words"
+
+
+def test_codes_in_an_officers_text_are_said_in_words_and_ids_stay():
+    said = "strat_20260223_1030. Guardian: elevated, Trader: needs_adjustment (alert_20260223_1031/x_y)"
+    assert spoken(said) == said.replace("needs_adjustment", "needs adjustment")
 
 
 def test_a_figure_is_told_apart_from_the_limit_that_it_misses():
