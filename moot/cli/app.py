@@ -22,7 +22,7 @@ from moot.cli.output import say
 from moot.cli.speaking import speak_installed
 
 PANELS: Final = {
-    "Run a society": ("up", "console", "simulate", "scene", "debate", "arena", "panel", "arbiter"),
+    "Run a society": ("up", "console", "simulate", "scene", "debate", "arena", "panel", "compare", "arbiter"),
     "Look": (
         "status", "log", "case", "why", "obligations", "escalations", "calls", "positions", "strategies", "view",
     ),

@@ -19,7 +19,7 @@ from moot.cli.keep import keeping as keep
 from moot.cli.look import calls, case, escalations, log, status, view, why
 from moot.cli.panel import judges as panel
 from moot.cli.panel import run as panel_run
-from moot.cli.run import chaos, console, debate, minds, scene, simulate, up
+from moot.cli.run import chaos, compare, console, debate, minds, scene, simulate, up
 from moot.cli.setup import config, discord, doctor, models, slack
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "case",
     "chaos",
     "clock",
+    "compare",
     "config",
     "console",
     "debate",

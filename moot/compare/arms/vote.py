@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 from moot.compare.arms.arm import Answer, Arm, Trial
+from moot.compare.arms.single import SingleJudge
 from moot.protocols.kernel.canonical import canonical_json
 
 
@@ -40,3 +41,10 @@ class Vote(Arm):
             usd=sum(one.usd for one in given),
             votes=tuple(one.answer for one in given),
         )
+
+
+class VoteOfJudges(Vote):
+    """A vote of judges who look alone."""
+
+    def __init__(self) -> None:
+        super().__init__(SingleJudge())

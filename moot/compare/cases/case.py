@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -68,7 +68,7 @@ It raises ValueError for a truth that it cannot use.
 class Cases(Protocol):
     """Where cases come from: equal name, seed and parameters give equal cases in equal order.
 
-    Iterating makes each case when it is asked for, and can be done again.
+    Each case is made when it is asked for, by its place from 0 on: processes make different ones at the same time.
 
     Attributes:
         name: Of the generator, or the file.
@@ -79,5 +79,5 @@ class Cases(Protocol):
     def name(self) -> str: ...
     @property
     def seed(self) -> int: ...
-    def __iter__(self) -> Iterator[Case]: ...
     def __len__(self) -> int: ...
+    def __getitem__(self, place: int) -> Case: ...

@@ -48,9 +48,10 @@ class Markets:
         return self.count
 
     def __iter__(self) -> Iterator[Case]:
-        return (self._case(n) for n in range(1, self.count + 1))
+        return (self[place] for place in range(self.count))
 
-    def _case(self, n: int) -> Case:
+    def __getitem__(self, place: int) -> Case:
+        n = range(1, self.count + 1)[place]
         rng = generator(self.name, self.seed, n)
         kinds = [str(one) for one in rng.choice(list(STOCKS), size=len(SYMBOLS), replace=False)]
         stocks = dict(zip(SYMBOLS, kinds, strict=True))

@@ -1,0 +1,186 @@
+"""`moot compare`: ways of answering beside their cheap alternatives, against a truth."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+
+import typer
+
+from moot.cli.app import Group, app, command
+from moot.cli.errors import CheckFailed, Unusable
+from moot.cli.output import console, heading, plural, print_prose, print_table, say, table, write_json
+from moot.cli.place import AsJson
+from moot.cli.run.simulate import progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from moot.compare.results import Result
+    from moot.compare.summary import Summary
+    from moot.statistics.clusters import Estimate
+
+RUN: Final = "run"
+
+
+class CompareGroup(Group):
+    """A study's file stands where a command would: `run` need not be said."""
+
+    panels: ClassVar = {"Commands": (RUN, "report")}
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `run` before what is no command."""
+        return super().parse_args(ctx, self._with_run(args))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that is meant."""
+        return super().resolve_command(ctx, self._with_run(args))
+
+    def _with_run(self, args: list[str]) -> list[str]:
+        is_other = not args or args[0] in self.commands or args[0] in ("--help", "-h")
+        return args if is_other else [RUN, *args]
+
+
+group = typer.Typer(
+    cls=CompareGroup,
+    help="""Compare ways of answering, each a protocol with its minds and its budget, on cases whose truth is known.
+
+    A study says which arms answer which cases and how answers are scored. It is registered in a log before the first
+    call, and its report gives every figure with a 95 % interval. moot arbiter compare is another thing: it asks whether
+    two runs of Arbiter answer differently.""",
+    epilog="moot compare study.yaml --out ./study\nmoot compare report ./study",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+app.add_typer(group, name="compare")
+
+
+@command(
+    "moot compare study.yaml --out ./study",
+    "moot compare run study.yaml --out ./study --at-once 2 --json",
+    "moot compare --replay ./study",
+    name=RUN,
+    within=group,
+)
+def run(
+    named: Annotated[Path | None, typer.Argument(metavar="STUDY.yaml", help="The file of a study.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Takes registration, results and logs; a study there goes on."
+        ),
+    ] = None,
+    at_once: Annotated[
+        int | None,
+        typer.Option(
+            "--at-once", metavar="N", min=1, max=256, help="Processes; by default one for each processor."
+        ),
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            "--replay", metavar="DIR", help="Answer a study again, and say whether all is the same."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Run a study: every arm answers every case, and what is answered already is not asked again.
+
+    It is registered first: cases, arms, budgets, seeds, scores and the hashes of minds, prompts and protocols stand in
+    the log of DIR. A study that differs from what is registered there is refused. After Ctrl-C, or a kill, the same
+    command goes on. With --replay nothing is kept unless --out says where. Exit code 1: a replay differs.
+    """
+    from moot.compare.replaying import replayed
+    from moot.compare.running import Run
+    from moot.compare.running import run as hold
+    from moot.compare.study import read_study
+
+    processes = at_once or os.cpu_count() or 1
+    if (named is None) == (replay is None):
+        raise Unusable("name the file of a study, or with --replay the directory of one")
+    with progress("answering") as bar:
+
+        def tell(done: int, total: int, last: Result) -> None:
+            if bar is not None:
+                bar(done / total, f"{last.arm}, {last.case}")
+
+        if replay is not None:
+            count, where = replayed(replay, out, processes, tell)
+            if where:
+                raise CheckFailed(f"the replay differs from {replay}: {where}")
+            say(f"replayed {replay}: the same {plural(count, 'result')}, byte for byte")
+            return 0
+        if named is None or out is None:
+            raise Unusable("--out is missing: name a directory for what is registered and answered")
+        hold(Run(study=read_study(named), folder=named.parent, directory=out, at_once=processes), tell)
+    return report(out, as_json=as_json)
+
+
+@command("moot compare report ./study", "moot compare report ./study --json | jq .differences", within=group)
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a study.")],
+    as_json: AsJson = False,
+) -> int:
+    """Say what a study found: each arm's figures, and how arms differ, case by case."""
+    from moot.compare.reading import summary_of
+
+    found = summary_of(directory)
+    if as_json:
+        write_json(found.as_json())
+    else:
+        print_summary(console(), found)
+    return 0
+
+
+def print_summary(target: Console, found: Summary) -> None:
+    """Print figures with their intervals: arms, then differences, the registered one first."""
+    target.print(heading(found.study, f"{plural(found.cases, 'case')}, {plural(found.answers, 'answer')}"))
+    if found.question:
+        print_prose(target, found.question)
+    if found.planned is not None and found.answers < found.planned:
+        print_prose(target, f"It is not over: {found.answers:,} of {found.planned:,} answers are there.")
+    scores = list(dict.fromkeys(name for arm in found.arms for name in arm.scores))
+    target.print()
+    rows = table("arm", "calls", *scores, right=("calls", *scores), fold=scores)
+    for arm in found.arms:
+        rows.add_row(
+            arm.arm,
+            f"{arm.calls:.1f}",
+            *(_figure(arm.scores[one]) if one in arm.scores else "" for one in scores),
+        )
+    print_table(target, rows)
+    target.print()
+    rows = table(
+        "difference", "in", "by", "95 %", "calls", right=("by", "95 %", "calls"), fold=("difference",)
+    )
+    for one in found.differences:
+        low, high = one.found.interval
+        rows.add_row(
+            f"{one.arm} less {one.than}" + (" (registered)" if one.is_primary else ""),
+            one.score,
+            _signed(one.found.value),
+            f"{_signed(low)} to {_signed(high)}",
+            f"{one.calls[0]:.1f}, {one.calls[1]:.1f}",
+        )
+    print_table(target, rows)
+    if any(not one.is_primary for one in found.differences):
+        target.print()
+        print_prose(target, "What was not registered as the primary comparison is exploratory.")
+    for arm in found.arms:
+        if arm.effective_votes is not None:
+            print_prose(
+                target, f"{arm.arm}: its votes are worth {_figure(arm.effective_votes)} independent ones."
+            )
+        if arm.brier is not None:
+            print_prose(target, f"{arm.arm}: Brier score of its confidence {_figure(arm.brier)}.")
+
+
+def _figure(one: Estimate) -> str:
+    if one.value != one.value:
+        return "none"
+    return f"{one.value:.3f} ({one.interval.low:.3f} to {one.interval.high:.3f})"
+
+
+def _signed(value: float) -> str:
+    return "none" if value != value else f"{value + 0.0:+.3f}"

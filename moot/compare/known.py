@@ -1,0 +1,142 @@
+"""What a study's file names: generators, arms, scorers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from moot.compare.arms.arm import Arm
+from moot.compare.cases.case import Case, Cases, Scorer
+from moot.compare.cases.own import read_cases
+from moot.compare.study import ArmIs, CasesFrom, Study
+from moot.config.protocols import import_named
+from moot.protocols.kernel.errors import BadInput
+
+ARMS: Final[Mapping[str, str]] = {
+    "single": "moot.compare.arms.single:SingleJudge",
+    "vote": "moot.compare.arms.vote:VoteOfJudges",
+    "debate": "moot.compare.arms.debate_a:ResearchDebate",
+}
+"""Classes of arms by their names; several of a name are told apart by the kind of case they take."""
+
+GENERATORS: Final[Mapping[str, str]] = {
+    "markets": "moot.compare.cases.markets:Markets",
+    "documents": "moot.compare.cases.documents:Documents",
+    "questions": "moot.compare.cases.questions:Questions",
+}
+
+
+SCORERS: Final[Mapping[str, str]] = {
+    name: f"moot.compare.scoring:{name}" for name in (*GENERATORS, "exact", "number")
+}
+
+
+def cases_of(given: CasesFrom, folder: Path) -> Cases:
+    """Return the cases of a study.
+
+    Args:
+        given: What the study says.
+        folder: Of the study's file.
+
+    Raises:
+        BadInput: There is no such generator or file, or a case in it cannot be used.
+    """
+    if given.source in GENERATORS:
+        made: Cases = named(GENERATORS[given.source], "cases.from")(given.seed, given.count or 100)
+        return made
+    path = folder / given.source
+    if not path.exists():
+        known = ", ".join(GENERATORS)
+        raise BadInput(f"cases.from: there is no {path}: name a file of JSON Lines, or one of {known}")
+    return read_cases(path, given.count)
+
+
+def arms_of(study: Study, kind: str) -> dict[str, Arm]:
+    """Make the arms of a study, for a kind of case.
+
+    Raises:
+        BadInput: There is no such class, it does not take the cases, or not the budget.
+    """
+    return {name: _arm(f"arms.{name}", one, kind) for name, one in study.arms.items()}
+
+
+def _arm(where: str, given: ArmIs, kind: str) -> Arm:
+    dotted = ARMS.get(given.is_, given.is_)
+    if ":" not in dotted:
+        raise BadInput(
+            f"{where}.is: there is no arm {given.is_!r}: {', '.join(ARMS)}, or package.module:Class"
+        )
+    made = named(dotted, f"{where}.is")
+    if not (isinstance(made, type) and issubclass(made, Arm)):
+        raise BadInput(f"{where}.is: {dotted} is no Arm")
+    takes = inspect.signature(made).parameters
+    if unknown := [name for name in given.options if name not in takes]:
+        raise BadInput(
+            f"{where}.options: {given.is_} takes no {unknown[0]!r}; it takes {', '.join(takes) or 'none'}"
+        )
+    arm: Arm = made(**given.options)
+    if kind not in arm.kinds:
+        raise BadInput(
+            f"{where}: {given.is_} takes cases of the kind {', '.join(sorted(arm.kinds))}, these are {kind}"
+        )
+    if isinstance(given.budget, int) and given.budget < arm.least:
+        raise BadInput(f"{where}.budget: {given.is_} needs up to {arm.least} calls, not {given.budget}")
+    return arm
+
+
+def scorer_of(study: Study) -> Scorer:
+    """Return what scores answers.
+
+    Raises:
+        BadInput: There is none.
+    """
+    dotted = dotted_scorer(study)
+    found: Scorer = named(dotted, "score")
+    if not callable(found):
+        raise BadInput(f"score: {dotted} cannot be called")
+    return found
+
+
+def dotted_scorer(study: Study) -> str:
+    """Return what scores answers as `module:function`.
+
+    Raises:
+        BadInput: The study names none that there is.
+    """
+    name = study.score or study.cases.source
+    dotted = SCORERS.get(name, name)
+    if ":" not in dotted:
+        raise BadInput(f"score: there is no {name!r}: choose {', '.join(SCORERS)}, or module:function")
+    return dotted
+
+
+def named(dotted: str, where: str) -> Any:
+    """Import what `package.module:name` names.
+
+    Raises:
+        BadInput: There is no such thing.
+    """
+    module_name, _, attribute = dotted.partition(":")
+    try:
+        return getattr(import_named(module_name), attribute)
+    except ImportError as exc:
+        raise BadInput(f"{where}: {module_name} cannot be imported: {' '.join(str(exc).split())}") from None
+    except AttributeError:
+        raise BadInput(f"{where}: {module_name} has no {attribute}") from None
+
+
+def scored(scorer: Scorer, case: Case, answer: Any) -> dict[str, tuple[float, float]]:
+    """Score an answer.
+
+    Raises:
+        BadInput: The scorer raises, or gives what is no score; the line names the case.
+    """
+    try:
+        given = scorer(case, answer)
+        return {str(name): (float(part), float(of)) for name, (part, of) in given.items()}
+    except Exception as exc:
+        name = f"{getattr(scorer, '__module__', '')}:{getattr(scorer, '__name__', 'scorer')}"
+        why = " ".join(str(exc).split())[:200]
+        raise BadInput(f"case {case.id}: {name} raised {type(exc).__name__}: {why}") from None

@@ -1,0 +1,139 @@
+"""Studies run, killed, gone on with, answered again (moot/compare/running.py, registration.py)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.compare import registration
+from moot.compare.cases.case import Case
+from moot.compare.reading import summary_of
+from moot.compare.replaying import replayed
+from moot.compare.results import FILE, Result, read_results
+from moot.compare.running import Run, run
+from moot.compare.study import Study, read_study
+from moot.protocols.kernel.errors import BadInput
+
+STUDY = f"""\
+study: mine
+cases: {{from: markets, seed: 3, count: 3}}
+arms:
+  one: {{is: single, budget: 1}}
+  debate: {{is: debate, budget: 11}}
+score: {__name__}:score
+primary: {{arm: debate, than: one, score: correct, cost: natural}}
+"""
+
+
+def score(case: Case, answer: Any) -> dict[str, tuple[float, float]]:
+    approves = answer is not None and answer["verdict"] == "APPROVE"
+    truth: Any = case.truth
+    return {"correct": (float(approves == (truth["sharpe"] > 0.3)), 1.0), "approved": (float(approves), 1.0)}
+
+
+def refuse(case: Case, answer: Any) -> dict[str, tuple[float, float]]:
+    raise KeyError("no such figure")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    path = tmp_path_factory.mktemp("study") / "study.yaml"
+    path.write_text(STUDY, encoding="utf-8")
+    return read_study(path)
+
+
+@pytest.fixture(scope="module")
+def whole(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("done") / "out"
+    done = run(Run(study=study, folder=place, directory=place))
+    assert (done.answers, done.new) == (6, 6)
+    return place
+
+
+def test_results_stand_in_the_order_of_the_study(whole: Path) -> None:
+    found = list(read_results(whole / FILE))
+    assert [one.arm for one in found] == ["one", "debate"] * 3
+    assert [one.case[-5:] for one in found] == ["00001", "00001", "00002", "00002", "00003", "00003"]
+    assert all((whole / one.log).is_file() for one in found if one.arm == "debate")
+
+
+def test_the_study_is_in_the_log_before_its_results_and_the_results_are_in_it_after(whole: Path) -> None:
+    said = registration.read_registration(whole)
+    assert said["arms"]["debate"]["budget"] == 11
+    assert set(said["hashes"]) >= {"minds", "prompts", "protocols", "cases", "score"}
+    assert registration.results_said(whole) == registration.sha256_of_results(whole)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 3, 5])
+def test_a_study_that_was_killed_goes_on_where_it_was(
+    study: Study, whole: Path, tmp_path: Path, cut: int
+) -> None:
+    place = tmp_path / "out"
+    registration.register(registration.read_registration(whole), place)
+    lines = (whole / FILE).read_bytes().splitlines(keepends=True)
+    half = lines[cut][: len(lines[cut]) // 2]
+    (place / FILE).write_bytes(b"".join(lines[:cut]) + half)
+    asked: list[Result] = []
+    done = run(Run(study=study, folder=place, directory=place), lambda _done, _total, one: asked.append(one))
+    assert (done.answers, done.new) == (6, 6 - cut)
+    assert len(asked) == 6 - cut, "what was answered is not asked again"
+    assert (place / FILE).read_bytes() == (whole / FILE).read_bytes()
+
+
+def test_processes_give_the_same_bytes(study: Study, whole: Path, tmp_path: Path) -> None:
+    count, where = replayed(whole, tmp_path / "again", 2, lambda *_: None)
+    assert (count, where) == (6, "")
+    assert (tmp_path / "again" / FILE).read_bytes() == (whole / FILE).read_bytes()
+
+
+def test_a_replay_names_the_first_result_that_differs(whole: Path, tmp_path: Path) -> None:
+    place = tmp_path / "changed"
+    shutil.copytree(whole, place)
+    lines = (place / FILE).read_text(encoding="utf-8").splitlines(keepends=True)
+    lines[2] = lines[2].replace('"calls":1', '"calls":2')
+    (place / FILE).write_text("".join(lines), encoding="utf-8")
+    assert replayed(place, None, 1, lambda *_: None) == (2, f"see line 3 of {FILE}")
+
+
+def test_a_study_that_changed_is_refused_with_the_first_difference(study: Study, whole: Path) -> None:
+    other = study.model_copy(update={"seed": 2})
+    with pytest.raises(BadInput, match=r"was registered with seed 1, and that is 2 now"):
+        run(Run(study=other, folder=whole, directory=whole))
+
+
+def test_a_registration_that_was_altered_is_refused(study: Study, whole: Path, tmp_path: Path) -> None:
+    place = tmp_path / "altered"
+    shutil.copytree(whole, place)
+    said = json.loads((place / registration.FILE).read_text(encoding="utf-8"))
+    said["arms"]["debate"]["budget"] = 12
+    (place / registration.FILE).write_text(json.dumps(said), encoding="utf-8")
+    with pytest.raises(BadInput, match="is not what was registered"):
+        summary_of(place)
+
+
+def test_a_directory_that_holds_something_else_is_left_alone(study: Study, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear", encoding="utf-8")
+    with pytest.raises(BadInput, match="holds something else"):
+        run(Run(study=study, folder=tmp_path, directory=tmp_path))
+
+
+def test_a_scorer_that_raises_is_one_line_that_names_the_case(study: Study, tmp_path: Path) -> None:
+    given = study.model_copy(update={"score": f"{__name__}:refuse"})
+    with pytest.raises(BadInput, match=r"case market-3-00001: .*:refuse raised KeyError"):
+        run(Run(study=given, folder=tmp_path, directory=tmp_path / "out"))
+
+
+def test_a_report_tells_of_arms_and_of_how_they_differ(whole: Path) -> None:
+    found = summary_of(whole)
+    assert (found.cases, found.answers, found.planned) == (3, 6, 6)
+    assert [one.arm for one in found.arms] == ["one", "debate"]
+    first = found.differences[0]
+    assert first.is_primary and (first.arm, first.than, first.score) == ("debate", "one", "correct")
+    assert first.found.value == pytest.approx(
+        found.arms[1].scores["correct"].value - found.arms[0].scores["correct"].value
+    )
+    json.dumps(found.as_json(), allow_nan=False)
