@@ -46,11 +46,17 @@ def cases_of(given: CasesFrom, folder: Path) -> Cases:
     if given.source in GENERATORS:
         made: Cases = named(GENERATORS[given.source], "cases.from")(given.seed, given.count or 100)
         return made
-    path = folder / given.source
+    path = file_of(given, folder)
     if not path.exists():
         known = ", ".join(GENERATORS)
         raise BadInput(f"cases.from: there is no {path}: name a file of JSON Lines, or one of {known}")
     return read_cases(path, given.count)
+
+
+def file_of(given: CasesFrom, folder: Path) -> Path:
+    """Return the file of cases that a study names; its directory keeps a copy under the file's own name."""
+    path = folder / given.source
+    return path if path.exists() else folder / Path(given.source).name
 
 
 def arms_of(study: Study, kind: str) -> dict[str, Arm]:
@@ -105,7 +111,7 @@ def dotted_scorer(study: Study) -> str:
     Raises:
         BadInput: The study names none that there is.
     """
-    name = study.score or study.cases.source
+    name = study.score or (study.cases.source if study.cases.source in GENERATORS else "exact")
     dotted = SCORERS.get(name, name)
     if ":" not in dotted:
         raise BadInput(f"score: there is no {name!r}: choose {', '.join(SCORERS)}, or module:function")

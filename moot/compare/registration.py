@@ -20,7 +20,7 @@ from moot.bots.officers import timekeeper
 from moot.channels.log.sqlite import SqliteBus
 from moot.clock import Clock, RealClock
 from moot.compare import results
-from moot.compare.known import ARMS, GENERATORS, dotted_scorer
+from moot.compare.known import ARMS, GENERATORS, dotted_scorer, file_of
 from moot.compare.study import Study
 from moot.host import Host
 from moot.memory.inmemory import InMemoryStore
@@ -72,7 +72,9 @@ def registered(study: Study, folder: Path, planned: int) -> dict[str, Any]:
             **{name: _sha256_of(packages) for name, packages in SOURCES.items()},
             **{f"arm {name}": digest for name, digest in own.items() if digest},
             "score": _own(said["score"], {}),
-            **({} if study.cases.source in GENERATORS else {"file": _file_hash(folder / study.cases.source)}),
+            **(
+                {} if study.cases.source in GENERATORS else {"file": _file_hash(file_of(study.cases, folder))}
+            ),
         },
         "moot": MOOT_VERSION,
     }

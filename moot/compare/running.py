@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import threading
 from collections import deque
@@ -21,6 +22,7 @@ from typing import Any, Final
 from moot.channels.log.lease import Lease
 from moot.compare import registration
 from moot.compare.asking import Asking, Task
+from moot.compare.known import GENERATORS, file_of
 from moot.compare.results import FILE, Result, read_results
 from moot.compare.study import Study
 from moot.log_setup import quiet_logging
@@ -80,6 +82,7 @@ def run(given: Run, told: Progress | None = None) -> Done:
     if given.like is not None:
         registration.refuse_difference(given.like, now, "the study that is answered again")
     registration.register(now, given.directory)
+    _keep_cases(given)
     with Lease.acquire(given.directory):
         done, part = _known(asking, given)
         new = 0
@@ -93,6 +96,14 @@ def run(given: Run, told: Progress | None = None) -> Done:
                         told(done + new, total, one)
     registration.finish(given.directory)
     return Done(done + new, new)
+
+
+def _keep_cases(given: Run) -> None:
+    """Keep a file of cases beside what is answered, so that all of it can be computed again."""
+    if given.study.cases.source not in GENERATORS:
+        path = file_of(given.study.cases, given.folder)
+        if not (given.directory / path.name).exists():
+            shutil.copyfile(path, given.directory / path.name)
 
 
 def _known(asking: Asking, given: Run) -> tuple[int, dict[str, int]]:
