@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import re
@@ -320,8 +321,27 @@ def _folded(line: str) -> list[str]:
     )
 
 
+WEEKS: Final = re.compile(r"\[[\d,]+( weeks?)(?=\]\((?:\.\./)*tests/soak/results\.md\))")
+"""How many weeks were lived with faults and nothing was found, in a link to their table."""
+
+
+@functools.cache
+def weeks() -> int:
+    """Return how many of the weeks in the table of `make soak` have no finding."""
+    rows = json.loads((ROOT / "tests" / "soak" / "results.json").read_text(encoding="utf-8"))
+    return len(
+        {
+            seed
+            for row in rows
+            for seed in range(row["seeds"][0], row["seeds"][1] + 1)
+            if str(seed) not in row["findings"]
+        }
+    )
+
+
 def with_excerpts(text: str) -> str:
     """Return a page with what its scenes and commands print today."""
+    text = WEEKS.sub(lambda found: f"[{weeks():,}{found[1]}", text)
     text = COMMANDS.sub(lambda found: found[1] + printed(found["file"]) + found[3], text)
     return EXCERPT.sub(lambda found: found[1] + _excerpt(found) + found[5], text)
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import structlog
 
 from moot.chaos.coverage import all_rows
-from moot.chaos.faults import CLASSES, RATE, check_rate, checked
+from moot.chaos.faults import CLASSES, FAULTS, RATE, check_rate, checked
 from moot.chaos.judge import Finding
 from moot.chaos.plan import WEEK, WorldPlan, draw
 from moot.chaos.world import Outcome, live
@@ -123,6 +123,16 @@ class ChaosResult:
         """Return how often everything happened, by name."""
         return sum((Counter(week.happened) for week in self.weeks), Counter())
 
+    def never(self) -> list[str]:
+        """Return the faults of the classes that never struck, by name."""
+        struck = {name.split()[0] for name in self.happened()}
+        return [
+            f"{kind}.{name}"
+            for kind in self.options.classes
+            for name in FAULTS[kind]
+            if f"{kind}.{name}" not in struck
+        ]
+
     def rows(self) -> dict[str, int]:
         """Return how often each row of the machines' tables was taken, those at zero too."""
         taken: Counter[str] = sum((Counter(week.rows) for week in self.weeks), Counter())
@@ -145,6 +155,7 @@ class ChaosResult:
             "buses": dict(sorted(Counter(week.bus for week in self.weeks).items())),
             "faults": dict(self.faults()),
             "happened": dict(sorted(self.happened().items())),
+            "never": self.never(),
             "findings": [
                 {"seed": week.seed, "says": week.findings, "command": options.command(week.seed)}
                 for week in self.found

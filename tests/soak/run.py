@@ -31,6 +31,7 @@ def row(result: ChaosResult) -> dict[str, Any]:
         "rate": said["rate"],
         **figures,
         "rows": rows,
+        "never": said["never"],
         "findings": findings,
     }
 
@@ -85,6 +86,8 @@ def main() -> int:
         rows = sorted([*known, new], key=lambda one: one["seeds"])
         file.write_text(json.dumps(rows, indent=1) + "\n")
         (HERE / "results.md").write_text(table(rows))
+    if never := result.never():
+        print(f"never struck: {', '.join(never)}", flush=True)
     print(f"{len(result.found)} weeks with findings" if result.found else "nothing was found", flush=True)
     return 1 if result.found else 0
 

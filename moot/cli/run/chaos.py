@@ -157,6 +157,8 @@ def print_result(target: Console, result: ChaosResult) -> None:
         f"{result.wall_s:.1f} s",
         style="dim",
     )
+    if options.weeks > 1 and (never := result.never()):
+        target.print(f"never struck: {', '.join(never)}", style="dim")
     if options.weeks == 1:
         target.print(f"head {result.weeks[0].head}", style="dim", soft_wrap=True)
     for week in result.found:

@@ -11,7 +11,7 @@ import pytest
 from moot.chaos.coverage import all_rows
 from moot.chaos.faults import CLASSES, classes_of
 from moot.chaos.plan import WorldPlan, draw
-from moot.chaos.run import ChaosOptions, check, run
+from moot.chaos.run import ChaosOptions, ChaosResult, Week, check, run
 from moot.protocols.kernel.errors import BadInput
 from tests.doubles.command_line import complaint, done
 
@@ -68,6 +68,15 @@ def test_a_finding_is_kept_with_its_plan_and_the_command_that_repeats_it(
     plan = WorldPlan.model_validate_json((tmp_path / "out" / "4" / "plan.json").read_text())
     assert plan == draw(4, days=0.05, rate=0.5, classes=("crash",))
     assert len((tmp_path / "out" / "4" / "log.jsonl").read_text().splitlines()) == week.messages
+
+
+def test_faults_that_never_struck_are_named() -> None:
+    options = ChaosOptions(seed=1, classes=("crash", "transport"))
+    happened = {"crash.cut": 2, "crash.kill": 1, "transport.late": 1, "people.take accepted": 1}
+    week = Week(seed=1, clock="virtual", bus="memory", happened=happened)
+    never = ChaosResult(options, [week]).as_json()["never"]
+    assert "crash.restart" in never
+    assert not {"crash.cut", "crash.kill", "transport.late", "people.stop"} & set(never)
 
 
 def test_rows_of_the_tables_are_counted_as_they_are_named() -> None:
