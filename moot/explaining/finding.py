@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
@@ -101,11 +101,19 @@ def story_of(log: Opener, given: str) -> Story:
 
 
 def _around(index: Index, asked: str, focus: list[Envelope]) -> Story:
-    """Return the story of the case in which messages stand; of a message itself where it stands in none."""
-    case_id = focus[0].case_id
+    """Return the story of the case in which messages stand, or that they are for; else of the messages themselves."""
+    case_id = focus[0].case_id or next(_framed(index, focus[0]), None)
     if case_id is None:
         return Story(index, asked, focus, None, focus)
     return _of_case(Story(index, asked, focus, case_id))
+
+
+def _framed(index: Index, env: Envelope) -> Iterator[str]:
+    """Yield the cases to whose duties a message belongs, such as the call of a model for an answer that is owed."""
+    for value in vars(env.body).values():
+        frame, parted, _ = value.partition("/") if isinstance(value, str) else ("", "", "")
+        if parted and frame in index.cases:
+            yield frame
 
 
 def _of_case(story: Story) -> Story:
