@@ -38,13 +38,14 @@ class Task:
 class Asking:
     """Asks the arms of a study; every process has one."""
 
-    def __init__(self, study: Study, folder: Path, directory: Path) -> None:
+    def __init__(self, study: Study, folder: Path, directory: Path, past: Path | None = None) -> None:
         """Make cases, arms and scorer.
 
         Args:
             study: The study.
             folder: Of its file.
             directory: Where its logs go.
+            past: Of the study that is answered again, from what models said then; None: it is new.
 
         Raises:
             BadInput: Something that the study names is not there, or does not fit.
@@ -54,6 +55,7 @@ class Asking:
         self.scorer: Scorer = scorer_of(study)
         self.arms: dict[str, Arm] = arms_of(study, self.cases[0].kind)
         self._directory = directory
+        self._past = past
 
     def results(self, task: Task) -> list[Result]:
         """Ask all arms that are left, in the study's order.
@@ -80,11 +82,19 @@ class Asking:
         calls = used[budget] if isinstance(budget, str) else budget
         seed = seed_of(self.study.seed, name, case.id, repetition)
         log = f"{LOGS}/{name}/{_safe(case.id)}-{repetition}.jsonl" if self.study.logs else ""
-        path = self._directory / log if log else None
+        path, past = (place / log if log and place else None for place in (self._directory, self._past))
 
         async def run(clock: VirtualClock) -> Answer:
             return await arm.run(
-                Trial(case=case, repetition=repetition, seed=seed, budget=calls, clock=clock, log=path)
+                Trial(
+                    case=case,
+                    repetition=repetition,
+                    seed=seed,
+                    budget=calls,
+                    clock=clock,
+                    log=path,
+                    past=past,
+                )
             )
 
         answer = VirtualClock(START).run(run)

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from moot.compare.arms.arm import Arm
-from moot.compare.cases.case import Case, Cases, Scorer
+from moot.compare.arms.vote import Vote
+from moot.compare.cases.case import MARKET, QUESTION, Case, Cases, Scorer
 from moot.compare.cases.own import read_cases
 from moot.compare.study import ArmIs, CasesFrom, Study
 from moot.config.protocols import import_named
 from moot.protocols.kernel.errors import BadInput
 
-ARMS: Final[Mapping[str, str]] = {
-    "single": "moot.compare.arms.single:SingleJudge",
-    "vote": "moot.compare.arms.vote:VoteOfJudges",
-    "debate": "moot.compare.arms.debate_a:ResearchDebate",
+ARMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "single": {
+        MARKET: "moot.compare.arms.single:SingleJudge",
+        QUESTION: "moot.compare.arms.motions:SingleAnswer",
+    },
+    "debate": {
+        MARKET: "moot.compare.arms.debate_a:ResearchDebate",
+        QUESTION: "moot.compare.arms.motions:MotionDebate",
+    },
 }
-"""Classes of arms by their names; several of a name are told apart by the kind of case they take."""
+"""Classes of arms by their names and the kind of case that they take."""
+
+VOTE: Final = "vote"
+"""The arm that asks `single` again and again."""
 
 GENERATORS: Final[Mapping[str, str]] = {
     "markets": "moot.compare.cases.markets:Markets",
@@ -69,27 +78,39 @@ def arms_of(study: Study, kind: str) -> dict[str, Arm]:
 
 
 def _arm(where: str, given: ArmIs, kind: str) -> Arm:
-    dotted = ARMS.get(given.is_, given.is_)
+    arm = _made(where, given, "single" if given.is_ == VOTE else given.is_, kind)
+    if given.is_ == VOTE:
+        arm = Vote(arm)
+    if kind not in arm.kinds:
+        raise BadInput(f"{where}: {given.is_} takes no cases of the kind {kind}, but {_listed(arm.kinds)}")
+    if isinstance(given.budget, int) and given.budget < arm.least:
+        raise BadInput(f"{where}.budget: {given.is_} needs up to {arm.least} calls, not {given.budget}")
+    return arm
+
+
+def _made(where: str, given: ArmIs, name: str, kind: str) -> Arm:
+    by_kind = ARMS.get(name)
+    if by_kind is not None and kind not in by_kind:
+        raise BadInput(f"{where}: {given.is_} takes no cases of the kind {kind}, but {_listed(by_kind)}")
+    dotted = by_kind[kind] if by_kind is not None else name
     if ":" not in dotted:
-        raise BadInput(
-            f"{where}.is: there is no arm {given.is_!r}: {', '.join(ARMS)}, or package.module:Class"
-        )
+        known = ", ".join((*ARMS, VOTE))
+        raise BadInput(f"{where}.is: there is no arm {given.is_!r}: {known}, or package.module:Class")
     made = named(dotted, f"{where}.is")
     if not (isinstance(made, type) and issubclass(made, Arm)):
         raise BadInput(f"{where}.is: {dotted} is no Arm")
     takes = inspect.signature(made).parameters
-    if unknown := [name for name in given.options if name not in takes]:
-        raise BadInput(
-            f"{where}.options: {given.is_} takes no {unknown[0]!r}; it takes {', '.join(takes) or 'none'}"
-        )
-    arm: Arm = made(**given.options)
-    if kind not in arm.kinds:
-        raise BadInput(
-            f"{where}: {given.is_} takes cases of the kind {', '.join(sorted(arm.kinds))}, these are {kind}"
-        )
-    if isinstance(given.budget, int) and given.budget < arm.least:
-        raise BadInput(f"{where}.budget: {given.is_} needs up to {arm.least} calls, not {given.budget}")
+    filling = {name: value for name in ("minds", "model", "usd") if (value := getattr(given, name))}
+    options = {**filling, **given.options}
+    if unknown := [name for name in options if name not in takes]:
+        what = ", ".join(takes) or "none"
+        raise BadInput(f"{where}: {given.is_} takes no {unknown[0]!r} for {kind} cases; it takes {what}")
+    arm: Arm = made(**options)
     return arm
+
+
+def _listed(kinds: Iterable[str]) -> str:
+    return ", ".join(sorted(kinds))
 
 
 def scorer_of(study: Study) -> Scorer:

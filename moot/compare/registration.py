@@ -20,7 +20,7 @@ from moot.bots.officers import timekeeper
 from moot.channels.log.sqlite import SqliteBus
 from moot.clock import Clock, RealClock
 from moot.compare import results
-from moot.compare.known import ARMS, GENERATORS, dotted_scorer, file_of
+from moot.compare.known import ARMS, GENERATORS, VOTE, dotted_scorer, file_of
 from moot.compare.study import Study
 from moot.host import Host
 from moot.memory.inmemory import InMemoryStore
@@ -62,7 +62,7 @@ def registered(study: Study, folder: Path, planned: int) -> dict[str, Any]:
         BadInput: A module that it names is not there.
     """
     said = study.model_dump(by_alias=True)
-    own = {name: _own(one.is_, ARMS) for name, one in study.arms.items()}
+    own = {name: _own(one.is_, {**ARMS, VOTE: {}}) for name, one in study.arms.items()}
     said["score"] = dotted_scorer(study)
     return {
         **said,
@@ -252,7 +252,7 @@ def _files(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
             yield path, one.read_bytes()
 
 
-def _own(named: str, known: Mapping[str, str]) -> str:
+def _own(named: str, known: Mapping[str, Any]) -> str:
     """Return the hash of the module that `package.module:name` stands in; "" for what is shipped."""
     if named in known:
         return ""

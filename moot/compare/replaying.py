@@ -38,6 +38,7 @@ def replayed(directory: Path, out: Path | None, at_once: int, told: Progress) ->
                 directory=place,
                 at_once=at_once,
                 like=registration,
+                past=directory,
             ),
             told,
         )

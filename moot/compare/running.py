@@ -45,6 +45,7 @@ class Run:
         directory: Takes registration, results and logs.
         at_once: Processes.
         like: What it must be registered as, where it is answered again; None: as it is.
+        past: Where it was answered, then.
     """
 
     study: Study
@@ -52,6 +53,7 @@ class Run:
     directory: Path
     at_once: int = 1
     like: Mapping[str, Any] | None = None
+    past: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def run(given: Run, told: Progress | None = None) -> Done:
         MootError: An arm cannot go on.
     """
     quiet_logging()
-    asking = Asking(given.study, given.folder, given.directory)
+    asking = Asking(given.study, given.folder, given.directory, given.past)
     total = len(asking.cases) * given.study.repetitions * len(asking.arms)
     now = registration.registered(given.study, given.folder, total)
     if given.like is not None:
@@ -147,7 +149,7 @@ def _answers(given: Run, asking: Asking) -> Iterator[Callable[[Iterator[Task]], 
         given.at_once,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
-        initargs=(given.study, given.folder, given.directory),
+        initargs=(given.study, given.folder, given.directory, given.past),
     )
     try:
         yield lambda tasks: _in_order(pool, tasks, given.at_once * AHEAD)
@@ -172,13 +174,13 @@ _asking: Asking | None = None
 """What this process asks with, where it is a worker."""
 
 
-def _begin(study: Study, folder: Path, directory: Path) -> None:
+def _begin(study: Study, folder: Path, directory: Path, past: Path | None) -> None:
     """Begin a worker: Ctrl-C is the parent's, and who has lost the parent ends."""
     global _asking  # noqa: PLW0603  # a worker is handed its study once
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
     quiet_logging()
-    _asking = Asking(study, folder, directory)
+    _asking = Asking(study, folder, directory, past)
 
 
 def _end_with_parent() -> None:

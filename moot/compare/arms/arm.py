@@ -22,6 +22,7 @@ class Trial:
         budget: Calls that it may make.
         clock: The clock that runs.
         log: The file that takes its log, as JSON Lines; None: nobody asked for it.
+        past: Where the log of the same answer lies that is given again, with what models said; None: it is new.
     """
 
     case: Case
@@ -30,6 +31,7 @@ class Trial:
     budget: int
     clock: Clock
     log: Path | None = None
+    past: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

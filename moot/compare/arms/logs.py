@@ -1,11 +1,16 @@
-"""The log of one answer, kept as JSON Lines, as `moot log`, `moot verify` and `moot why` read it."""
+"""The logs of answers: JSON Lines where nobody was paid, data directories where models were."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from moot.place import LOG_NAME
+from moot.protocols.calls.messages import CallSettled
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
+from moot.stored import last_envelope
 
 
 def kept(log: Sequence[Envelope], path: Path | None) -> str:
@@ -21,3 +26,40 @@ def kept(log: Sequence[Envelope], path: Path | None) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{env.line}\n" for env in log), encoding="utf-8")
     return log[-1].hash if log else ""
+
+
+def spent(log: Sequence[Envelope], seats: Collection[Seat]) -> tuple[int, float]:
+    """Count what an answer took: calls of models where some were asked, else what the seats said.
+
+    Returns:
+        Calls, and US dollars.
+    """
+    settled = [env.body for env in log if isinstance(env.body, CallSettled)]
+    said = sum(env.author in seats for env in log)
+    return len(settled) or said, sum(one.cost or 0 for one in settled) / 1_000_000
+
+
+def directory_of(path: Path) -> Path:
+    """Return the data directory that stands for a file of a log where models are called."""
+    return path.with_suffix("")
+
+
+def begun(path: Path) -> tuple[Path, Path | None]:
+    """Return the directory for the log of an answer that models give, and the log of one that was killed in its middle.
+
+    What is settled there is answered from it, so that nothing is paid twice.
+    """
+    place = directory_of(path)
+    before = place.with_name(f"{place.name}.before")
+    if _messages(place) > _messages(before):
+        shutil.rmtree(before, ignore_errors=True)
+        place.rename(before)
+    shutil.rmtree(place, ignore_errors=True)
+    return place, before if _messages(before) else None
+
+
+def _messages(directory: Path) -> int:
+    if not (directory / LOG_NAME).exists():
+        return 0
+    last = last_envelope(directory)
+    return 0 if last is None else last.seq

@@ -81,7 +81,11 @@ def test_unequal_budgets_are_fine_where_nobody_claims_that_they_are_equal(tmp_pa
         ("is: single", "is: nowhere.to_be:Found", r"arms.one.is: nowhere.to_be cannot be imported"),
         ("is: single", "is: pathlib:Path", r"pathlib:Path is no Arm"),
         ("budget: 11", "budget: 4", r"arms.debate.budget: debate needs up to 11 calls, not 4"),
-        ("is: single, budget: 1", "is: single, budget: 1, options: {n: 2}", r"single takes no 'n'"),
+        (
+            "is: single, budget: 1",
+            "is: single, budget: 1, options: {n: 2}",
+            r"arms.one: single takes no 'n' for market cases",
+        ),
     ],
 )
 def test_arms_that_cannot_be_made_are_one_line(tmp_path: Path, was: str, is_: str, says: str) -> None:
@@ -91,5 +95,7 @@ def test_arms_that_cannot_be_made_are_one_line(tmp_path: Path, was: str, is_: st
 
 
 def test_an_arm_takes_the_cases_that_it_is_made_for(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"arms.one: single takes cases of the kind market, these are poem"):
+    with pytest.raises(
+        BadInput, match=r"arms.one: single takes no cases of the kind poem, but market, question"
+    ):
         arms_of(read_study(write(tmp_path, STUDY)), "poem")
