@@ -10,6 +10,7 @@ from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.models.in_use import ModelInUse
 from moot.bots.models.transport import Transport
+from moot.bots.notebook.client import Notebook
 from moot.channels.bus import Bus, Receipt
 from moot.clock import Clock
 from moot.memory.bodies import Bodies
@@ -54,6 +55,10 @@ class Ports:
     def broker(self, broker: Broker) -> Broker:
         """Return the broker that fills the desk's orders."""
         return broker
+
+    def notebook(self, notebook: Notebook | None) -> Notebook | None:
+        """Return the notebook that a run of the Arena asks; None where there is none."""
+        return notebook
 
     def door(self, door: Posting, clock: Clock) -> Posting:
         """Return what takes in what people post."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -71,8 +71,9 @@ class Seating:
         notebook: Notebook | None,
         own: OwnMinds,
         models: ModelMinds,
+        between: Callable[[Notebook | None], Notebook | None] = lambda notebook: notebook,
     ) -> None:
-        """Take what minds are made of."""
+        """Take what minds are made of; `between` stands between them and the notebook of a run."""
         self._settings = settings
         self._seed = seed
         self._scripts = scripts
@@ -80,6 +81,7 @@ class Seating:
         self._notebook = notebook
         self._own = own
         self._models = models
+        self._between = between
         self._sessions = SessionStore()
 
     def minds(self, *, is_admin_simulated: bool) -> dict[Seat, Mind]:
@@ -99,9 +101,9 @@ class Seating:
     def _notebook_of(self, view: View) -> Notebook | None:
         """Return the notebook that the view's run names; of a service that has but one, that."""
         notebook = self._notebook
-        return (
-            notebook.named(view.brief["notebook_id"]) if isinstance(notebook, NotebookService) else notebook
-        )
+        if isinstance(notebook, NotebookService):
+            notebook = notebook.named(view.brief["notebook_id"])
+        return self._between(notebook)
 
     def _base(self, seat: Seat) -> Mind:
         if seat == ADMIN:

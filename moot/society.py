@@ -170,7 +170,9 @@ class Society:
         own = OwnMinds(plan.chosen, clock, plan.seed)
         own.tell = self.host.audit_silence
         self._exits.callback(own.close)
-        seating = Seating(plan.settings, plan.seed, plan.scripts, tools, notebook, own, models)
+        seating = Seating(
+            plan.settings, plan.seed, plan.scripts, tools, notebook, own, models, plan.ports.notebook
+        )
         minds = seating.minds(is_admin_simulated=plan.is_admin_simulated)
         self.minds = {seat: plan.ports.mind(seat, mind, clock) for seat, mind in minds.items()}
         for seat, mind in self.minds.items():

@@ -18,6 +18,7 @@ from moot.bots.desk.broker import Broker
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.temper import DEFAULT
+from moot.bots.notebook.client import Notebook
 from moot.channels.bus import Bus
 from moot.channels.errors import StorageError
 from moot.chaos import people
@@ -33,6 +34,7 @@ from moot.chaos.life import Life
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
 from moot.chaos.minds import StruckMind
 from moot.chaos.models import ScriptedModels, in_use
+from moot.chaos.notebook import StruckNotebook, write_notes
 from moot.chaos.plan import Spell, WorldPlan
 from moot.chaos.striking import Striking
 from moot.chaos.wall import AcceleratedWorld, RealWorld, Wall
@@ -146,6 +148,7 @@ class _Struck(Ports):
         self._acked = acked
         self._disk = disk
         self._spells = MarketSpells(plan, striking)
+        self._notebooks: dict[Notebook | None, StruckNotebook] = {}
 
     def bus(self, bus: Bus, clock: Clock) -> Bus:
         waits = self._plan.bus == "sqlite" and clock.kind != "virtual"
@@ -162,6 +165,12 @@ class _Struck(Ports):
 
     def broker(self, broker: Broker) -> Broker:
         return StruckBroker(broker, self._spells)
+
+    def notebook(self, notebook: Notebook | None) -> Notebook:
+        found = self._notebooks.get(notebook)
+        if found is None:
+            found = self._notebooks[notebook] = StruckNotebook(notebook, self._striking)
+        return found
 
     def models(self, seats: ModelSeats) -> Rehearsed | None:
         models = in_use(seats)
@@ -277,6 +286,7 @@ class World:
             schedules=schedules,
             desk={"enabled": "B" in plan.systems},
             log={"durability": "process"},
+            arena={"notebook": str(write_notes(self._directory))} if self._directory is not None else {},
             **self._models(),
         )
 

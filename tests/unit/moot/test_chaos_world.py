@@ -278,6 +278,16 @@ def test_what_people_post_may_come_late_and_twice_and_counts_once() -> None:
     assert sum(env.body.type == "MOTION" for env in outcome.log) == 3
 
 
+@pytest.mark.parametrize(("name", "bus"), [("gone", "memory"), ("hangs", "memory"), ("gone", "sqlite")])
+def test_a_run_whose_notebook_is_gone_ends_all_the_same(name: str, bus: str) -> None:
+    spell = Spell(n=0, fault=f"transport.notebook_{name}", at_s=0.0, for_s=30_000.0, rate=0.5)
+    deeds = tuple(Deed(at_s=1_000.0 * n, kind="task", n=n) for n in range(1, 9))
+    outcome = live(plain("virtual", spell, deeds=deeds, bus=bus, wall_s=20_000.0))
+    assert outcome.findings == []
+    assert outcome.happened[f"transport.notebook_{name}"] > 0
+    assert outcome.happened["life.task accepted"] == 8
+
+
 @pytest.mark.parametrize("name", ["invalid_json", "refused", "hangs", "server", "no_usage", "tool_loop"])
 def test_a_model_that_misbehaves_is_settled_and_its_seat_goes_on(name: str) -> None:
     spell = Spell(n=0, fault=f"models.{name}", at_s=0.0, for_s=30_000.0)
