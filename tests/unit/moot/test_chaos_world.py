@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,10 +12,12 @@ from structlog.testing import capture_logs
 
 from moot.bots.desk.broker import Answer, Broker, Ticket
 from moot.bots.desk.market import Market
+from moot.bots.notebook.errors import NotebookTimeout, NotebookUnavailable
 from moot.bots.tools.prices import load_universe
 from moot.chaos.calendar import KINDS, instants, is_lived
 from moot.chaos.faults import CLASSES
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
+from moot.chaos.notebook import StruckNotebook
 from moot.chaos.plan import Deed, Spell, WorldPlan, draw
 from moot.chaos.striking import Striking
 from moot.chaos.world import live
@@ -278,14 +281,15 @@ def test_what_people_post_may_come_late_and_twice_and_counts_once() -> None:
     assert sum(env.body.type == "MOTION" for env in outcome.log) == 3
 
 
-@pytest.mark.parametrize(("name", "bus"), [("gone", "memory"), ("hangs", "memory"), ("gone", "sqlite")])
-def test_a_run_whose_notebook_is_gone_ends_all_the_same(name: str, bus: str) -> None:
-    spell = Spell(n=0, fault=f"transport.notebook_{name}", at_s=0.0, for_s=30_000.0, rate=0.5)
-    deeds = tuple(Deed(at_s=1_000.0 * n, kind="task", n=n) for n in range(1, 9))
-    outcome = live(plain("virtual", spell, deeds=deeds, bus=bus, wall_s=20_000.0))
-    assert outcome.findings == []
-    assert outcome.happened[f"transport.notebook_{name}"] > 0
-    assert outcome.happened["life.task accepted"] == 8
+@pytest.mark.parametrize(("name", "fault"), [("gone", NotebookUnavailable), ("hangs", NotebookTimeout)])
+def test_a_notebook_is_gone_or_does_not_answer_for_a_while(name: str, fault: type[Exception]) -> None:
+    passed_s = 0.0
+    spell = Spell(n=0, fault=f"transport.notebook_{name}", at_s=0.0, for_s=10.0)
+    notebook = StruckNotebook(None, Striking(1, (spell,), lambda: passed_s))
+    with pytest.raises(fault):
+        asyncio.run(notebook.query("costs"))
+    passed_s = 20.0
+    assert asyncio.run(notebook.query("costs"))
 
 
 @pytest.mark.parametrize("name", ["invalid_json", "refused", "hangs", "server", "no_usage", "tool_loop"])
