@@ -66,6 +66,19 @@ def test_repetitions_are_no_further_cases() -> None:
     )
 
 
+@pytest.mark.parametrize("cases", [2_999, 3_500, 100_000])
+def test_very_many_cases_are_drawn_in_groups_and_bounded_as_well(cases: int) -> None:
+    chance = np.random.default_rng(6)
+    units = 1.0 + chance.random((cases, 1))
+    table = np.concatenate([units * (0.4 + chance.normal(size=(cases, 1))), units], axis=1)
+    value, (low, high), counted = estimate(table, ratio, chance, resamples=2_000)
+    assert counted == cases
+    assert value == pytest.approx(table[:, 0].sum() / table[:, 1].sum())
+    spread = (table[:, 0] - value * table[:, 1]).std() / table[:, 1].mean() / math.sqrt(cases)
+    assert (high - low) / 2 == pytest.approx(1.96 * spread, rel=0.1)
+    assert (high + low) / 2 == pytest.approx(value, abs=0.2 * spread)
+
+
 def test_an_estimate_says_where_there_is_none() -> None:
     chance = np.random.default_rng(5)
     assert estimate(np.full((9, 1), 0.5), mean, chance) == Estimate(0.5, (0.5, 0.5), 9)  # type: ignore[arg-type]
