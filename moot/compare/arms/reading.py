@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 
 from moot.bots.minds.simulated.proofreading.checks import Finding
 from moot.bots.minds.simulated.proofreading.reader import Reader
 from moot.compare.arms.arm import Answer, Arm, Trial
 from moot.compare.cases.case import DOCUMENT
+from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.frozen import Json
 
 
@@ -20,9 +21,13 @@ class OneReader(Arm):
     kinds = frozenset({DOCUMENT})
     least = most = 1
 
-    def __init__(self, **skill: Any) -> None:
-        """Take what differs from a usual reader (`Reader`)."""
-        self.reader = Reader(**skill)
+    def __init__(self, skill: Mapping[str, float] | None = None) -> None:
+        """Take what differs from a usual reader (`Reader`).
+
+        Raises:
+            BadInput: A reader has no such property.
+        """
+        self.reader = _reader(skill)
 
     async def run(self, trial: Trial) -> Answer:
         """Read what is shown."""
@@ -38,7 +43,13 @@ class Readers(Arm):
 
     kinds = frozenset({DOCUMENT})
 
-    def __init__(self, readers: int = 5, blind: bool = True, needed: int = 1, **skill: Any) -> None:
+    def __init__(
+        self,
+        readers: int = 5,
+        blind: bool = True,
+        needed: int = 1,
+        skill: Mapping[str, float] | None = None,
+    ) -> None:
         """Convene readers.
 
         Args:
@@ -48,14 +59,14 @@ class Readers(Arm):
             skill: What differs from a usual reader (`Reader`).
 
         Raises:
-            ValueError: More must agree than there are.
+            BadInput: More must agree than there are, or a reader has no such property.
         """
         if not 1 <= needed <= readers:
-            raise ValueError(f"{needed} of {readers} readers cannot agree")
+            raise BadInput(f"needed: {needed} of {readers} readers cannot agree")
         self.least = self.most = readers
         self.blind = blind
         self.needed = needed
-        self.reader = Reader(**skill)
+        self.reader = _reader(skill)
 
     async def run(self, trial: Trial) -> Answer:
         """Read what is shown."""
@@ -69,6 +80,16 @@ class Readers(Arm):
         said = {one.line: one for found in reversed(given) for one in reversed(found)}
         agreed = (said[line] for line in sorted(objects) if objects[line] >= self.needed)
         return Answer(answer=_told(agreed), calls=self.least, votes=tuple(map(_told, given)))
+
+
+def _reader(skill: Mapping[str, float] | None) -> Reader:
+    names = [one.name for one in fields(Reader)]
+    for name, value in (skill or {}).items():
+        if name not in names:
+            raise BadInput(f"skill: a reader has no {name!r:.40}, but {', '.join(names)}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            raise BadInput(f"skill: {name} is a number from 0 on, not {value!r:.40}")
+    return Reader(**(skill or {}))  # type: ignore[arg-type]
 
 
 def _told(found: Iterable[Finding]) -> tuple[Json, ...]:

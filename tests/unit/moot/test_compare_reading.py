@@ -14,6 +14,7 @@ from moot.compare.cases.case import Case
 from moot.compare.cases.documents import Documents
 from moot.compare.cases.questions import Questions
 from moot.compare.scoring import documents
+from moot.protocols.kernel.errors import BadInput
 
 
 def _ask(arm: Arm, case: Case, seed: int = 1) -> Answer:
@@ -30,10 +31,14 @@ def _recall(arm: Arm) -> float:
 
 
 def test_readers_who_are_blind_find_more_together_than_one_and_than_those_who_read_each_other() -> None:
-    one, blind, unblinded = _recall(OneReader()), _recall(Readers()), _recall(Readers(blind=False, heed=1.0))
+    one, blind, unblinded = (
+        _recall(OneReader()),
+        _recall(Readers()),
+        _recall(Readers(blind=False, skill={"heed": 1.0})),
+    )
     assert one + 0.1 < unblinded < blind
     # Who heeds nothing may be shown everything.
-    assert _recall(Readers(blind=False, heed=0.0)) == pytest.approx(blind, abs=0.06)
+    assert _recall(Readers(blind=False, skill={"heed": 0.0})) == pytest.approx(blind, abs=0.06)
 
 
 def test_an_answer_is_what_enough_readers_object_to() -> None:
@@ -50,8 +55,14 @@ def test_readers_count_each_of_their_readings_as_a_call() -> None:
     case = next(iter(Documents(1, 1)))
     assert (_ask(OneReader(), case).calls, _ask(Readers(readers=3), case).calls) == (1, 3)
     assert (Readers(readers=3).least, Readers(readers=3).most) == (3, 3)
-    with pytest.raises(ValueError, match="4 of 3 readers cannot agree"):
+    with pytest.raises(BadInput, match="needed: 4 of 3 readers cannot agree"):
         Readers(readers=3, needed=4)
+    with pytest.raises(
+        BadInput, match="skill: a reader has no 'sight', but effort, shared, slips, heed, credulity"
+    ):
+        OneReader(skill={"sight": 1.0})
+    with pytest.raises(BadInput, match="skill: effort is a number from 0 on, not 'much'"):
+        Readers(skill={"effort": "much"})  # type: ignore[dict-item]
 
 
 def test_a_solver_answers_with_its_confidence() -> None:

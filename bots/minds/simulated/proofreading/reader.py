@@ -65,7 +65,7 @@ class Reader:
             What it objects to, by line, each once.
         """
         rng = generator("reader", seed)
-        left, found = self.effort, set[Finding]()
+        left, found = round(self.effort), set[Finding]()
         made: set[str] = set()
         for one in dict.fromkeys(others):
             if not left or rng.random() >= self.heed:
