@@ -60,7 +60,7 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "late": Fault(2.0, sizes=(0.1, 10.0), live="its bot answers when the ruling is due"),
         "dies": Fault(live="its bot dies over its task"),
         "twice": Fault(live="its bot answers twice"),
-        "any": Fault(2.0, live="its bot answers with anything"),
+        "any": Fault(2.0, live="its bot answers at random"),
         "echo": _act(2.0, live="a bot says again what was said"),
         "stray": _act(2.0, live="a bot speaks out of turn"),
         "flood": _act(0.5, 3.0, live="bots say very much at once"),

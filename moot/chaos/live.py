@@ -67,7 +67,7 @@ def happens_of_itself(named: str) -> bool:
 
 
 class _Standing(Striking):
-    """Spells of a rehearsal, whose strikes are told, each with a size of its own."""
+    """Spells of a rehearsal: what they strike is told, and each strike has a size of its own."""
 
     def __init__(self, seed: int, rate: float, tell: Callable[..., None]) -> None:
         super().__init__(seed, standing(rate), lambda: 0.0)
@@ -77,7 +77,8 @@ class _Standing(Striking):
         spell = super().strikes(fault_, seat, *occasion)
         if spell is None:
             return None
-        self._tell(fault_, seat, *occasion)
+        if not happens_of_itself(fault_):
+            self._tell(fault_, seat, *occasion)
         share = self.dice(spell, *occasion, "size").share()
         return spell.model_copy(update={"size": fault(fault_).size(share)})
 
@@ -175,11 +176,12 @@ class Rehearsal(Ports):
     async def _cut(self, clock: Clock, spell: Spell, n: int, cut_off: Callable[[bool], None]) -> None:
         lasts_s = self._striking.dice(spell, n, "lasts").between(fault(CUT).lasts_s[0], LONGEST_S)
         cut_off(True)
+        self._tell(CUT, "", n)
         try:
             await clock.sleep_until(clock.now() + timedelta(seconds=lasts_s))
         finally:
             cut_off(False)
-            self._say(rehearsed("the gateway is let in again", "", f"{CUT}/{n}/over"))
+            self._say(rehearsed("it is over: the gateway is let in again", "", f"{CUT}/{n}/over"))
 
     async def _rogue(self, host: Host, spell: Spell, n: int) -> None:
         # What stands in the log of a model's seat had a call (K26), which a rogue bot cannot make up.
@@ -187,7 +189,8 @@ class Rehearsal(Ports):
         kind, _, name = spell.fault.partition(".")
         turn = rogue.Turn(host, spell, Dice(kind, self._seed, name, n), f"rehearsal/{name}/{n}", bots)
         with suppress(StorageError):
-            await rogue.ACTS[name](turn)
+            if await rogue.ACTS[name](turn):
+                self._tell(spell.fault, "", n)
 
 
 EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)

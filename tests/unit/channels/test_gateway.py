@@ -15,10 +15,12 @@ from moot.channels.bus import Receipt
 from moot.channels.errors import Refused
 from moot.channels.gateway import address
 from moot.channels.gateway.client import LogStream
+from moot.channels.gateway.guest import GuestHost
 from moot.channels.gateway.intake import Intake
 from moot.channels.gateway.link import Link, LogReplaced, SocietyAway
 from moot.channels.gateway.process import Mirroring, run_gateway
 from moot.channels.gateway.protocol import GatewayError, HungUp, decode, encode, envelope_frame, envelope_line
+from moot.channels.gateway.server import GatewayServer
 from moot.channels.guests.inbox import accepted
 from moot.channels.outbox.store import Mirrored, OutboxStore
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId, SurfaceConfigError
@@ -200,6 +202,32 @@ async def test_a_request_without_a_society_fails_at_once_and_one_under_way_when_
         async with hosting(tmp_path):
             await requests.connected()
             assert await requests.head() == 0
+
+
+async def test_a_gateway_that_is_cut_off_reaches_nobody_until_it_is_let_in_again(tmp_path):
+    log = SmallLog()
+    server = GatewayServer(GuestHost(log_id="log", source=log, publish=log.publish), data_dir=tmp_path)
+    ready = asyncio.Event()
+    serving = asyncio.create_task(server.serve(lambda _path: ready.set()))
+    await ready.wait()
+    async with asking(tmp_path) as requests:
+        await requests.connected()
+        server.cut_off(True)
+        while True:
+            # The guest notices when its connection ends, and what it tries meanwhile is not answered.
+            try:
+                await requests.head()
+            except SocietyAway:
+                break
+        for _ in range(20):
+            await asyncio.sleep(0)
+            with pytest.raises(SocietyAway):
+                await requests.head()
+        server.cut_off(False)
+        await requests.connected()
+        assert await requests.head() == 0
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,23 @@ def test_which_mind_spoke_survives_a_new_start():
     assert look_of([last], who=again.who)[1].name == "Planner (simulated, no model)"
 
 
+def test_whatever_a_platform_shows_of_a_rehearsal_says_so_after_a_new_start_too():
+    log, memory = SmallLog(), SurfaceMemory()
+    body = SocietyStarted(
+        society_id="s", rules_version="2", seed=1, data={}, speed=1.0, clock="real", config={},
+        durability="none", moot_version="0", rehearsal=0.0,
+    )  # fmt: skip
+    asyncio.run(NameBook().hear(log.append(body, channel="#admin", author=TIMEKEEPER), memory))
+    again = NameBook()
+    asyncio.run(again.recall(memory))
+    said = log.say("hello", author=ADMIN, actor=ANN)
+    draft = log.append(ArenaDraft(run_id="arena_1", text="Hold."), author=PLANNER)
+    assert speaker(draft, again.who) == "Planner (rehearsal; simulated, no model)"
+    assert card(said, again.who).sentence == f"Admin (rehearsal; {ID} on discord) notes: hello"
+    assert look_of([said], here="discord", who=again.who)[1].name == f"Admin (rehearsal; {ID})"
+    assert look_of([said, draft], who=again.who)[1].name == "Moot (rehearsal)"
+
+
 def test_a_name_like_a_seats_never_stands_alone():
     book, _ = learned((ID, "Referee"))
     said = SmallLog().say("hello", author=VIEWER, actor=ANN)

@@ -39,6 +39,7 @@ export default {
   },
   created() { knowCases(this.boot.cases); this.late = null; this.tick(); },
   mounted() {
+    document.title = this.titled(document.title);
     for (const g of this.groups) for (const c of g.channels) if (!(c.name in this.read)) this.read[c.name] = c.last;
     this.count();
     this.tidy();
@@ -128,6 +129,7 @@ export default {
       if (this.clock.limit) at = Math.max(Date.parse(this.clock.at), Math.min(at, Date.parse(this.clock.limit)));
       this.now = at;
     },
+    titled(title) { return this.clock.rehearsal ? `Rehearsal · ${title}` : title; },
     async go(path, isNew = true) {
       this.isNavOpen = this.isBoardOpen = false;
       const visit = ++this.visit;
@@ -140,7 +142,7 @@ export default {
         this.view = view; this.path = path; this.shown++;
         this.tidy();
         if (isNew) history.pushState(null, "", path);
-        document.title = `${this.clock.rehearsal ? "Rehearsal · " : ""}${view.title} · Moot`;
+        document.title = this.titled(`${view.title} · Moot`);
         // What was told while the view was on its way is not in it.
         await this.$nextTick();
         if (visit === this.visit && !this.past) this.show(this.late);
