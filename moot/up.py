@@ -186,7 +186,7 @@ def _rehearsal(options: UpOptions, feed: Feed) -> float | None:
         return None
     if asked is not None:
         feed.say(
-            f"a rehearsal: {100 * asked:g}% of occasions are made to go wrong, drawn from seed {options.seed}",
+            f"a rehearsal: {100 * asked:g} % of occasions are made to go wrong, drawn from seed {options.seed}",
             "bold",
         )
     elif first is not None:

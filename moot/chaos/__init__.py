@@ -10,12 +10,14 @@ judges. The same seed gives the same plan and, in memory, the same bytes.
 * `minds`: bots that are silent, slow or wrong; `rogue`: what bots post that nobody asked for; `market`: symbols that
   are halted or have no price; `acked`: the bus, which refuses while the disk does, and remembers what it acknowledged.
   They stand at the society's own ports (`moot.ports`), and ask `striking` which spells strike now.
+* `door`: the way in, on which posts are late or arrive twice.
 * `models`: a model that a script answers for, with its own faults.
 * `files`: what is lost or torn while a society is down.
 * `wall`: a wall clock that passes when nobody is busy, jumps, and is set.
 * `laws`: what every log keeps, whatever breaks.
 * `judge`: what is wrong with what a world left; `coverage`: which rows of the machines' tables it took.
 * `run`: many worlds, and what came of them.
+* `live`: a rehearsal, the same faults in a society that people watch (`moot up --chaos`).
 * `shrink`: a plan that finds something, made small by the steps in `smaller`; `rehearsal`: a plan as a scene file tells
   it; `scenes`: a run's findings, each told so.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import Future
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from moot.bots.models.transport import Errand, Sent
 from moot.channels.bus import Receipt
 from moot.channels.errors import BusClosed
 from moot.chaos.door import StruckDoor
@@ -164,27 +166,40 @@ def test_whoever_looks_is_told_that_it_is_a_rehearsal(tmp_path: Path) -> None:
     assert clock_of(clock.now(is_running=True, limit=None))["rehearsal"] is True
 
 
+class _Sound(ScriptedModels):
+    """Models that a script answers for, soundly, and which note who asked."""
+
+    asked: ClassVar[list[str]] = []
+
+    def send(self, errand: Errand) -> Future[Sent]:
+        self.asked.append(errand.call_id)
+        return super().send(errand)
+
+
 class _Modelled(Rehearsal):
-    """A rehearsal whose models a script answers for, soundly where nothing strikes."""
+    """A rehearsal with models."""
 
     def models(self, seats: ModelSeats) -> Rehearsed:
         models = in_use(seats)
-        return models, lambda bodies: ScriptedModels(models, bodies, Striking(1, (), lambda: 0.0))
+        return models, lambda bodies: _Sound(models, bodies, Striking(1, (), lambda: 0.0))
 
 
 def test_models_refuse_on_purpose_and_are_asked_otherwise() -> None:
     past = Past()
+    _Sound.asked.clear()
     settings = {"url": "http://127.0.0.1:9/v1", "model": "tiny-1", "price": {"input": 1.0, "output": 2.0}}
     minds = {"critic": {"model": "tiny"}, "evolver": {"model": "tiny"}}
     rehearse(past, 12.0, _Modelled(1, 0.5, minds), rehearsal=0.5, models={"tiny": settings}, minds=minds)
-    reasons = {body.reason.partition(":")[0] for body in told(past)}
-    assert reasons & {row.live for row in FAULTS["models"].values() if row.live}
-    settled = Counter(
-        str(entry.envelope.body.model_dump()["outcome"])
+    rows = {row.live for row in FAULTS["models"].values()}
+    struck = {call for what, _, call in (body.reason.partition(": ") for body in told(past)) if what in rows}
+    settled = {
+        entry.envelope.body.model_dump()["call_id"]
         for entry in past.entries
         if entry.envelope.body.type == "CALL_SETTLED"
-    )
-    assert settled["answered"] and len(settled) > 1, settled
+    }
+    assert struck and _Sound.asked
+    assert struck.isdisjoint(_Sound.asked), "nobody is asked about what is struck"
+    assert settled <= struck.union(_Sound.asked)
     assert not found(past)
 
 
