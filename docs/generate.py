@@ -26,10 +26,10 @@ from docs import architecture, notebook, snippets
 from docs.arbiter_files import arbiter_files
 from docs.arbiter_models import MODELS, models_text
 from docs.checked_fields import checked_fields
-from moot.chaos.laws import LAWS
 from moot.cli.commands import app
 from moot.cli.look.log import Reader
 from moot.config.contracts import SCHEMA
+from moot.laws import LAWS
 from moot.protocols.escalation.triggers import TRIGGERS
 from moot.protocols.kernel.machine import Machine, Row, rows
 from moot.protocols.kernel.message import Message

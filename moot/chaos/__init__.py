@@ -1,8 +1,8 @@
 """Societies that are broken on purpose, and what must hold all the same.
 
 A seed draws a plan, which is plain data: a society of a week, what people do in it, and spells in which something goes
-wrong. A plan is lived in virtual time, or on a wall that is simulated; what comes of it is a log, which `moot verify`
-judges. The same seed gives the same plan and, in memory, the same bytes.
+wrong. A plan is lived in virtual time, or on a wall that is simulated; what comes of it is a log, which `moot.laws` and
+`moot verify` judge. The same seed gives the same plan and, in memory, the same bytes.
 
 * `faults`: what can go wrong, by class. `plan`: what a seed draws. `dice`: its draws, the same on every machine.
 * `world`: a plan lived, one life of its society after the other; `life`: one of them.
@@ -14,7 +14,6 @@ judges. The same seed gives the same plan and, in memory, the same bytes.
 * `models`: a model that a script answers for, with its own faults.
 * `files`: what is lost or torn while a society is down.
 * `wall`: a wall clock that passes when nobody is busy, jumps, and is set.
-* `laws`: what every log keeps, whatever breaks.
 * `judge`: what is wrong with what a world left; `coverage`: which rows of the machines' tables it took.
 * `run`: many worlds, and what came of them.
 * `live`: a rehearsal, the same faults in a society that people watch (`moot up --chaos`).

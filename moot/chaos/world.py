@@ -29,7 +29,6 @@ from moot.chaos.dice import Dice
 from moot.chaos.faults import fault
 from moot.chaos.files import Disk, break_file
 from moot.chaos.judge import Finding, judge
-from moot.chaos.laws import LAWS, Broken, Watch
 from moot.chaos.life import Life
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
 from moot.chaos.minds import StruckMind
@@ -40,6 +39,7 @@ from moot.chaos.striking import Striking
 from moot.chaos.wall import AcceleratedWorld, RealWorld, Wall
 from moot.clock import Clock, VirtualClock
 from moot.config.settings import Settings, load_settings
+from moot.laws import LAWS, Broken, Watch
 from moot.logs import open_log
 from moot.model_start import ModelSeats
 from moot.plan import Past, Plan

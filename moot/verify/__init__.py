@@ -12,7 +12,7 @@
 * `principles`: what records and principles say of themselves.
 * `evidence`: backtests computed again, `fills`: what the paper broker did, `marks`: what prices were, all by the
   `prices` that the log names. `hearsay`: opinions, which nobody computes again, counted by whose they are.
-* `second_opinion`, `second_debate`: the rules of debates, written a second time from the spec.
+* `lawful`: the laws of `moot.laws`, read from the rules a second time.
 * `audit`: what is reckoned a second way beside the fold: `desk` with `money` and `figures`, `runs` of the Arena by the
   conformance checker, decisions of `panels`.
 

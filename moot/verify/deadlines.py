@@ -87,13 +87,10 @@ class Deadlines:
         self._alarm_at = min((alarm for alarm in alarms if alarm is not None), default=NEVER)
         return self._alarm_at < before
 
-    def end(self, docket: Docket, settled_at: datetime | None, slack: timedelta) -> None:
-        """Check what should have come before the log ends."""
-        at = docket.at
-        if at is None or settled_at is None or at - slack <= settled_at:
-            return
-        self._pending("", docket, at - slack)
-        self._overdue(docket.seq, docket, at - slack)
+    def end(self, docket: Docket, before: datetime) -> None:
+        """Check what should have come before the log ends, of what was due before an instant."""
+        self._pending("", docket, before)
+        self._overdue(docket.seq, docket, before)
 
     def _pending(self, identity: str, docket: Docket, before: datetime, until: int = 0) -> None:
         """Report immediate duties that nobody discharged, and wait for them no longer.

@@ -95,6 +95,11 @@ class Lifecycle:
                 _viewers(docket.context.config),
             )
 
+    def settled_before(self, at: datetime | None) -> datetime | None:
+        """Return before when whatever officers owe must stand in a log that ends at an instant; None: nothing must."""
+        before = at - self.slack if at is not None else None
+        return before if before and self.settled_at and before > self.settled_at else None
+
     def _pace(self, speed: float, seq: int) -> None:
         """Set the slack: that of the faster of the old pace and the new, since lateness outlives a change."""
         if self._kind == "virtual":

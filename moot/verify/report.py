@@ -24,8 +24,6 @@ Invariant = Literal[
     "officer",
     "violation",
     "settled",
-    "debate",
-    "terminal",
     "money",
     "arena",
     "panel",
@@ -49,14 +47,14 @@ class Finding(NamedTuple):
     Attributes:
         seq: The offending message; where one is missing, the place where it is missed.
         line: Line of the file or row of the table, 0 for what is wrong with the log as a whole.
-        invariant: Which invariant does not hold.
-        rule: The rule behind it: a spec section, a ruling (`R-D7`) or a kernel number (`K15`).
+        invariant: Which invariant does not hold, or which law by its name.
+        rule: What is behind it: a spec section, a ruling (`R-D7`) or a kernel number (`K15`), of a law perhaps several.
         why: One sentence.
     """
 
     seq: int
     line: int
-    invariant: Invariant
+    invariant: str
     rule: str
     why: str
 
@@ -156,7 +154,13 @@ class Findings:
 
     def add(self, seq: int, invariant: Invariant, rule: str, why: str, *, line: int | None = None) -> None:
         """Note a finding, the same one only once."""
-        finding = Finding(seq, self.line if line is None else line, invariant, rule, why)
+        self._add(Finding(seq, self.line if line is None else line, invariant, rule, why))
+
+    def add_law(self, seq: int, law: str, rule: str, why: str, *, line: int) -> None:
+        """Note that a law is broken, by its name."""
+        self._add(Finding(seq, line, law, rule, why))
+
+    def _add(self, finding: Finding) -> None:
         if finding not in self._found:
             self._found.append(finding)
             self.is_full = len(self._found) >= self._limit

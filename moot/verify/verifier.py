@@ -18,6 +18,7 @@ from moot.protocols.rulebook import rules
 from moot.verify.ahead import Ahead
 from moot.verify.anchored import Anchored
 from moot.verify.audit.calls import Calls
+from moot.verify.audit.desk import Desk
 from moot.verify.audit.panels import Panels
 from moot.verify.audit.runs import Runs
 from moot.verify.bodies import NAMING, CallBodies
@@ -27,6 +28,7 @@ from moot.verify.deadlines import Deadlines
 from moot.verify.envelopes import Envelopes
 from moot.verify.evidence import FACTS, RECOMPUTED, Evidence, Nothing, Recompute
 from moot.verify.hearsay import Hearsay
+from moot.verify.lawful import Lawful
 from moot.verify.lifecycle import Lifecycle
 from moot.verify.officers import Officers
 from moot.verify.order import Order, Place
@@ -34,7 +36,6 @@ from moot.verify.prefetch import Prefetch, processors
 from moot.verify.principles import LESSONS, Principles
 from moot.verify.reading import Read
 from moot.verify.report import MAX_FINDINGS, Findings, Report
-from moot.verify.second_opinion import SecondOpinion
 from moot.verify.secrecy import Secrecy
 from moot.verify.tally import Tally
 
@@ -104,7 +105,8 @@ class Verifier:
         self._counted = CountedIds(findings, self._docket.rules.minted)
         self._deadlines = Deadlines(findings)
         self._principles = Principles(findings)
-        self._second = SecondOpinion(findings)
+        self._lawful = Lawful(findings)
+        self._desk = Desk(findings)
         self._runs = Runs(findings)
         self._panels = Panels(findings)
         self._calls = Calls(findings)
@@ -221,7 +223,8 @@ class Verifier:
         if kind in NAMING:
             self._bodies.take(env)
         self._calls.take(env, fx, docket)
-        self._second.take(env, docket.context, is_void=fx.superseded, slack=lifecycle.slack)
+        self._desk.take(env, docket.context, is_void=fx.superseded, slack=lifecycle.slack)
+        self._lawful.take(env)
         if is_recomputed:
             self._recompute.after(env, fx)
         self._tally.take(env, fx)
@@ -254,13 +257,16 @@ class Verifier:
         return None
 
     def _end(self) -> None:
-        findings, slack = self._findings, self._lifecycle.slack
+        findings = self._findings
         findings.line = 0
         last = self._order.next - 1
         if not self._messages:
             findings.add(1, "lifecycle", "K4", "the log is empty; it begins with SOCIETY_STARTED")
-        self._deadlines.end(self._docket, self._lifecycle.settled_at, slack)
-        self._second.end(slack)
+        before = self._lifecycle.settled_before(self._docket.at)
+        if before is not None:
+            self._deadlines.end(self._docket, before)
+        self._desk.end(self._lifecycle.slack)
+        self._lawful.end(before)
         self._chain.end(last)
         self._anchored.end(last)
         if self._source.kind == "directory" and self._source.head is None and self._messages:

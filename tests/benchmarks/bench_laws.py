@@ -8,7 +8,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from moot.chaos.laws import LAWS, Message, Watch
+from moot.laws import LAWS, Message, Watch
 from tests.doubles.biglog import write_log
 
 MESSAGES = 50_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from moot.chaos.laws import LAWS, Watch
+from moot.laws import LAWS, Watch
 from moot.logs.source import Line, LogSource
 from moot.protocols.kernel.envelope import Envelope
 from moot.verify import verify

@@ -27,7 +27,7 @@ ALLOWED: Final = {
     "bots/seats/": "what a seat of the Arena may use: the seat's own module",
     "memory/fold.py": "which of memory's handlers reads which message",
     "moot/verify/": "a second opinion judges raw messages and may not ask the rules that it checks",
-    "moot/chaos/laws/": "laws judge raw messages and may not ask the rules that they check",
+    "moot/laws/": "laws judge raw messages and may not ask the rules that they check",
     "moot/cases/arena/": "the Arena's own runs, without a society: what each of its seats is given",
     "moot/cli/arena/": "the Arena's own commands: the colours of what its runs end with",
     "moot/simulation/desk.py": "which figure of the desk's report counts which ending",

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.officers import ends_outage
 from moot.verify.audit.figures import REPORTS, Figures
 from moot.verify.audit.money import Money
 from moot.verify.audit.told import Standings, Told
+from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings
 
 
@@ -27,26 +29,40 @@ class Desk:
         self._findings = findings
         self._waiting: deque[Told] = deque()
         self._struck: set[int] = set()
+        self._up: datetime | None = None
         self._standings = Standings()
         self._money = Money(self._standings)
         self._figures = Figures(self._money)
 
-    def hear(self, env: Envelope, up: datetime, line: int, context: RuleContext) -> None:
-        """Take in a message, to be judged later."""
-        known = dict(context.fold_named("life").strategies)
-        self._waiting.append(Told(env, env.body, up, line, known, is_struck=False))
+    def take(self, env: Envelope, context: RuleContext, *, is_void: bool, slack: timedelta) -> None:
+        """Take in a message, to be judged once every VIOLATION beside it is known.
 
-    def strike(self, seq: int) -> None:
-        """Take in that a VIOLATION stands beside a message."""
-        if self._waiting and seq >= self._waiting[0].seq:
-            self._struck.add(seq)
+        Args:
+            env: The message.
+            context: What the docket holds after it.
+            is_void: Whether it is an officer's that came too late to matter.
+            slack: How long a VIOLATION may take.
+        """
+        waiting, kind = self._waiting, env.body.type
+        self._up = env.sent_at - context.outage
+        if waiting and not ends_outage(env.body):
+            self._mature(self._up - slack, env.seq - MESSAGES)
+        if waiting and kind == "VIOLATION":
+            self._strike(env.body)
+        if kind in DESK_TYPES and not is_void:
+            known = dict(context.fold_named("life").strategies)
+            waiting.append(Told(env, env.body, self._up, self._findings.line, known, is_struck=False))
 
-    @property
-    def is_waiting(self) -> bool:
-        """Say whether anything is to be judged."""
-        return bool(self._waiting)
+    def _strike(self, violation: Any) -> None:
+        if violation.of_seq >= self._waiting[0].seq:
+            self._struck.add(violation.of_seq)
 
-    def mature(self, before: datetime, until: int = 0) -> None:
+    def end(self, slack: timedelta) -> None:
+        """Judge what is left when the log ends."""
+        if self._up is not None:
+            self._mature(self._up - slack)
+
+    def _mature(self, before: datetime, until: int = 0) -> None:
         """Judge what was sent before an instant of up time, or up to a seq, with all VIOLATIONs known."""
         waiting = self._waiting
         while waiting and (waiting[0].up < before or waiting[0].seq <= until):

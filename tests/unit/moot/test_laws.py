@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from moot.chaos.laws import LAWS, Law, Watch
+from moot.laws import LAWS, Law, Watch
 from tests.doubles.handmade import handmade
 
 LOGS = Path(__file__).parent / "laws"

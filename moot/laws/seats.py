@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.recent import Recent
 
 SPEAKERS: Final = """
 ANCHOR CLOCK_SET CONFIG_CHANGED SOCIETY_STARTED SOCIETY_STOPPED: timekeeper, #admin

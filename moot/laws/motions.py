@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
-from moot.chaos.laws.verdicts import SLACK
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.recent import Recent
+from moot.laws.verdicts import SLACK
 
 
 @dataclass

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
-from moot.chaos.laws.trading import Desk
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.recent import Recent
+from moot.laws.trading import Desk
 
 DEPLOYS: Final = ("DEPLOY", "DEPLOY_MODIFIED")
 

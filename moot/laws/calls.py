@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.recent import Recent
 
 Key = tuple[str, str]
 """A scope, and which day, seat or case."""

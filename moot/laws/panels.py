@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.recent import Recent
 
 Seat = tuple[str, str]
 """A panel, and a reviewer's role in it."""

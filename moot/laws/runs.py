@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.recent import Recent
 
 VERDICT: Final = re.compile(r"^\s*VERDICT:\s*(APPROVED|REVISE)\s*$", re.IGNORECASE | re.ASCII)
 """The grammar of a verdict, for a line (7.3)."""

@@ -8,7 +8,7 @@
 Nothing of the society is imported here, no machine and no table: the laws are read from the rules a second time.
 """
 
-from moot.chaos.laws import (
+from moot.laws import (
     calls,
     cycles,
     debates,
@@ -23,15 +23,14 @@ from moot.chaos.laws import (
     trading,
     verdicts,
 )
-from moot.chaos.laws.law import Law, Message, Observer, laws_of
-from moot.chaos.laws.watching import Broken, Watch
+from moot.laws.law import Law, Message, Observer, laws_of
+from moot.laws.watching import Broken, Watch
 
-__all__ = ["LAWS", "Broken", "Law", "Message", "Observer", "Watch"]
+__all__ = ["LAWS", "OF_CONDUCT", "Broken", "Law", "Message", "Observer", "Watch"]
 
-LAWS: tuple[Law, ...] = tuple(
+OF_CONDUCT: tuple[Law, ...] = tuple(
     law
     for module in (
-        logs,
         seats,
         rulings,
         escalations,
@@ -47,4 +46,7 @@ LAWS: tuple[Law, ...] = tuple(
     )
     for law in laws_of(vars(module))
 )
-"""All laws."""
+"""Laws of what is said."""
+
+LAWS: tuple[Law, ...] = (*laws_of(vars(logs)), *OF_CONDUCT)
+"""All laws, those of the log itself first."""

@@ -57,7 +57,7 @@ class Law(NamedTuple):
 
     def watch(self) -> Observer:
         """Begin to watch a log for this law alone; `watching.Watch` watches for many at once."""
-        from moot.chaos.laws.watching import Watch
+        from moot.laws.watching import Watch
 
         return Watch((self,)).alone()
 

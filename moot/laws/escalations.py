@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.chaos.laws.instants import minutes
-from moot.chaos.laws.law import OVERTAKEN, Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.instants import Uptime, minutes
+from moot.laws.law import OVERTAKEN, Findings, Memory, Message, hears
+from moot.laws.recent import Recent
 
 FOUR_HOURS: Final = 240
 LATE: Final = 0.1
@@ -121,30 +121,24 @@ class NobodyIsHurried(Memory, source="K6, R-E2", is_raw=True):
     """An escalation expires after four hours in which the society ran: an outage is nobody's silence."""
 
     def __init__(self) -> None:
-        self.open: Recent[str, tuple[str, float]] = Recent()
-        self.down = 0.0
-        self.last = ""
+        self.open: Recent[str, float] = Recent()
+        self.up = Uptime()
 
     @hears()
     def any(self, message: Message) -> Findings:
-        """Count the minutes in which nobody could do anything."""
-        body, at = message["body"], message["sent_at"]
-        if body["type"] == "SOCIETY_STARTED" and self.last:
-            self.down += minutes(self.last, at)
-        elif body["type"] == "CLOCK_SET":
-            self.down += body.get("held_s", 0.0) / 60
-        elif body["type"] == "ESCALATION":
-            self.open[message["case_id"]] = at, self.down
-        self.last = at
+        """Follow the time, and note when one opens."""
+        self.up.take(message)
+        if message["body"]["type"] == "ESCALATION":
+            self.open[message["case_id"]] = self.up.at(message)
         return ()
 
     @hears("ESCALATION_RESOLVED")
     def resolved(self, message: Message) -> Findings:
         """Hold the time that it was open against the four hours."""
-        since, down = self.open.pop(message["case_id"], ("", 0.0))
-        if message["body"]["how"] != "expired" or not since:
+        since = self.open.pop(message["case_id"], None)
+        if message["body"]["how"] != "expired" or since is None:
             return ()
-        ran = minutes(since, message["sent_at"]) - (self.down - down)
+        ran = self.up.at(message) - since
         if ran < FOUR_HOURS - LATE:
             return (f"expired after {ran:.1f} minutes in which the society ran",)
         return ()

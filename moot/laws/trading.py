@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.chaos.laws.instants import minutes
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.positions import Positions, exact
-from moot.chaos.laws.recent import Recent
+from moot.laws.instants import minutes
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.positions import Positions, exact
+from moot.laws.recent import Recent
 
 HALF_A_CENT: Final = 50
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from moot.chaos.laws.law import EVERY, Findings, Handler, Law, Memory, Message, Observer
+from moot.laws.law import EVERY, Findings, Handler, Law, Memory, Message, Observer
 
 _Heard = tuple[Law, Handler]
 
@@ -23,12 +23,19 @@ class Broken(NamedTuple):
     Attributes:
         law: Which one.
         seq: Of the message at which it showed; the last one's for what was missing at the end.
-        says: What is wrong, with seq, type and ids.
+        about: That message's type, and its case or id; "" for what was missing at the end.
+        why: What is wrong.
     """
 
     law: Law
     seq: int
-    says: str
+    about: str
+    why: str
+
+    @property
+    def says(self) -> str:
+        """Say what is wrong, with seq, type and ids."""
+        return f"seq {self.seq} {self.about}: {self.why}" if self.about else self.why
 
 
 class Watch:
@@ -56,13 +63,17 @@ class Watch:
             found += self._judge(self._held.popleft())
         return found
 
-    def end(self) -> list[Broken]:
-        """Take in that the log is over; return what breaks a law still."""
+    def end(self, before: str | None = None) -> list[Broken]:
+        """Take in that the log is over; return what breaks a law still.
+
+        Args:
+            before: What was sent from this instant on may yet be refused, and is not judged; None: all is.
+        """
         found = []
-        while self._held:
+        while self._held and (before is None or self._held[0]["sent_at"] < before):
             found += self._judge(self._held.popleft())
         for one, memory in self._memories:
-            found += [Broken(one, self._seq, says) for says in memory.end()]
+            found += [Broken(one, self._seq, "", why) for why in memory.end()]
         return found
 
     def _judge(self, message: Message) -> list[Broken]:
@@ -90,10 +101,9 @@ class _Table:
         kind = message["body"]["type"]
         found: list[Broken] = []
         for one, handler in self._by_type.get(kind, self._every):
-            for says in handler(message):
-                found.append(
-                    Broken(one, message["seq"], f"seq {message['seq']} {kind} {_about(message)}: {says}")
-                )
+            for why in handler(message):
+                about = f"{kind} {message['case_id'] or message['id']}"
+                found.append(Broken(one, message["seq"], about, why))
         return found
 
 
@@ -103,10 +113,6 @@ def _heard(
     return tuple(
         (one, handler) for one, handlers in hearing for kind in kinds for handler in handlers.get(kind, ())
     )
-
-
-def _about(message: Message) -> str:
-    return str(message["case_id"] or message["id"])
 
 
 class _Alone(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.recent import Recent
 
 BY_FIELD: Final = {
     "MICRO_CYCLE_REPORT": "cycle_id",

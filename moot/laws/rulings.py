@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.chaos.laws.instants import minutes
-from moot.chaos.laws.law import OVERTAKEN, Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.instants import minutes
+from moot.laws.law import OVERTAKEN, Findings, Memory, Message, hears
+from moot.laws.recent import Recent
 
 RULED: Final = " RULING"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.chaos.laws.law import OVERTAKEN, Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.law import OVERTAKEN, Findings, Memory, Message, hears
+from moot.laws.recent import Recent
 
 SLACK: Final = 1e-9
 """Differences of scores are floats."""
@@ -114,8 +114,50 @@ class BacktestsFollowApprovals(Memory, source="R-D15, 1.2"):
         return () if self.passed.get(message["case_id"]) else (f"{body['strategy_id']} passed no backtest",)
 
 
+class LessonsFitTheOutcome(Memory, source="1.2, R-D15, K23"):
+    """A rejected debate ends with a REFLECTION, an approved one with a CAUSAL_RECORD of how its backtest went."""
+
+    def __init__(self) -> None:
+        self.outcomes: Recent[str, str] = Recent()
+        self.ended: Recent[str, int] = Recent()
+
+    @hears("HYPOTHESIS")
+    def opened(self, message: Message) -> Findings:
+        """Note a debate."""
+        self.outcomes[message["case_id"]] = "nothing"
+        return ()
+
+    @hears("VERDICT", "FINAL_VERDICT", "OVERRIDE")
+    def judged(self, message: Message) -> Findings:
+        """Note a verdict; that of an ended debate opens a case of its own."""
+        body, case = message["body"], message["case_id"]
+        is_over = body["type"] == "OVERRIDE" and case in self.ended
+        self.outcomes[body["override_id"] if is_over else case] = body["verdict"]
+        return ()
+
+    @hears("BACKTEST_RESULT")
+    def tested(self, message: Message) -> Findings:
+        """Note how a backtest went."""
+        case = message["case_id"]
+        self.outcomes[case] = "success" if message["body"]["passed"] else "failure"
+        return (f"the debate ended with seq {self.ended[case]}",) if case in self.ended else ()
+
+    @hears("REFLECTION", "CAUSAL_RECORD")
+    def recorded(self, message: Message) -> Findings:
+        """Hold the Evolver's last word on a debate against its outcome; the Referee's is on a silence."""
+        body, case = message["body"], message["case_id"]
+        if message["author"] != "evolver" or case not in self.outcomes:
+            return ()
+        outcome, before = self.outcomes[case], self.ended.get(case)
+        self.ended[case] = message["seq"]
+        if before is not None:
+            return (f"the debate ended with seq {before}",)
+        fits = outcome == "REJECT" if body["type"] == "REFLECTION" else outcome == body["record"]["kind"]
+        return () if fits else (f"ends what came to {outcome}",)
+
+
 class ConservativeMeansSure(Memory, source="5.3, R-B8"):
-    """While System A is conservative nothing is approved with a confidence below 0.75."""
+    """While System A is conservative nothing is approved or revised with a confidence below 0.75."""
 
     def __init__(self) -> None:
         self.since = 0
@@ -130,12 +172,11 @@ class ConservativeMeansSure(Memory, source="5.3, R-B8"):
 
     @hears("VERDICT", "FINAL_VERDICT")
     def judged(self, message: Message) -> Findings:
-        """Hold an approval against the mode."""
+        """Hold what goes on against the mode."""
         body = message["body"]
-        if self.since and body["verdict"] == "APPROVE" and body["confidence"] < 0.75:
-            return (
-                f"approves with {body['confidence']}, and System A is conservative since seq {self.since}",
-            )
+        if self.since and body["verdict"] != "REJECT" and body["confidence"] < 0.75:
+            how = f"{body['verdict']} with {body['confidence']}"
+            return (f"says {how}, and System A is conservative since seq {self.since}",)
         return ()
 
 

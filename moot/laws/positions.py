@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from moot.chaos.laws.law import Findings, Message
-from moot.chaos.laws.recent import Recent
+from moot.laws.law import Findings, Message
+from moot.laws.recent import Recent
 
 Position = tuple[str, str]
 """Of a strategy, in a symbol."""

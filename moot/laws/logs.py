@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.recent import Recent
 
 RECENT_IDS: Final = 200_000
 

@@ -1,4 +1,4 @@
-"""The second opinion finds what a docket with a mistake in it would let pass."""
+"""The laws find what a docket with a mistake in it would let pass."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ EXPLORER, CRITIC, EVOLVER, ADMIN = EXPLORER_SEAT, CRITIC_SEAT, EVOLVER_SEAT, ADM
 Patch = pytest.MonkeyPatch
 
 
-def second(table: Table) -> list[tuple[int, str, str]]:
-    """Return what only the second opinion finds: (seq, invariant, rule)."""
+def second(table: Table) -> list[tuple[int, str]]:
+    """Return what only the laws find: (seq, law)."""
     table.wait(minutes=2)
     table.stop()
-    found = verify(InHand(table.log), evidence=False).findings
-    return [(f.seq, f.invariant, f.rule) for f in found]
+    return [(f.seq, f.invariant) for f in verify(InHand(table.log), evidence=False).findings]
 
 
 def argued(rounds: int = 2, confidence: float = 0.6, table: Table | None = None) -> Table:
@@ -94,7 +93,7 @@ def test_a_low_confidence_is_found(monkeypatch: Patch) -> None:
     monkeypatch.setattr(judging, "SURE", judging.SURE._replace(limit=0.1))
     table = argued()
     seq = judged(table, "APPROVE", 0.5)
-    assert second(table) == [(seq, "debate", "R-D7")]
+    assert second(table) == [(seq, "approvals-are-earned")]
 
 
 def test_a_tie_is_found(monkeypatch: Patch) -> None:
@@ -102,7 +101,7 @@ def test_a_tie_is_found(monkeypatch: Patch) -> None:
     monkeypatch.setattr(judging, "LEAD", judging.LEAD._replace(limit=-1.0))
     table = argued()
     seq = judged(table, alpha_argument_score=0.7, risk_argument_score=0.66)
-    assert second(table) == [(seq, "debate", "R-D8")]
+    assert second(table) == [(seq, "approvals-are-earned")]
 
 
 @pytest.mark.parametrize("is_changed", [False, True])
@@ -120,7 +119,7 @@ def test_an_approval_without_an_assessment_is_found(monkeypatch: Patch, is_chang
 
     monkeypatch.setattr(debate_rules, "judge", lenient)
     seq = judged(table)
-    assert second(table) == [(seq, "debate", "R-D10")]
+    assert second(table) == [(seq, "the-critic-is-heard")]
 
 
 def test_the_conservative_mode_is_followed(monkeypatch: Patch) -> None:
@@ -128,7 +127,7 @@ def test_the_conservative_mode_is_followed(monkeypatch: Patch) -> None:
     table = _conservative()
     argued(table=table)
     seq = judged(table, "APPROVE", 0.7)
-    assert second(table) == [(seq, "debate", "R-B8")]
+    assert second(table) == [(seq, "conservative-means-sure")]
 
 
 def test_what_an_admin_decides_ends_the_conservative_mode() -> None:
@@ -167,8 +166,7 @@ def test_a_second_revise_is_found(monkeypatch: Patch, final: bool) -> None:
     channel = None if final else "#a-verdict"
     case_id = table.last("HYPOTHESIS").case_id
     seq = table.post(EVOLVER, body, owed=owed, channel=channel, case_id=case_id).seq
-    found = second(table)
-    assert found[0][:2] == (seq, "debate")
+    assert (seq, "one-revision") in second(table)
 
 
 def test_a_revision_without_time_is_found(monkeypatch: Patch) -> None:
@@ -185,7 +183,7 @@ def test_a_revision_without_time_is_found(monkeypatch: Patch) -> None:
     table.wait(minutes=2)
     seq = judged(table, "REVISE")
     assert table.now - START > CYCLE_BUDGET - timedelta(minutes=30)
-    assert (seq, "debate", "R-D6") in second(table)
+    assert (seq, "cycles-keep-their-time") in second(table)
 
 
 # ---------------------------------------------------------------- rounds and extensions
@@ -195,14 +193,14 @@ def test_an_extension_outside_the_band_is_found(monkeypatch: Patch) -> None:
     monkeypatch.setattr(debate_rules, "check_extension", lambda *args: None)
     table = argued()
     seq = extended(table, bodies.extend(0.8, 0.65))
-    assert second(table) == [(seq, "debate", "1.3")]
+    assert (seq, "three-rounds") in second(table)
 
 
 def test_an_extension_of_two_rounds_is_found(monkeypatch: Patch) -> None:
     monkeypatch.setattr(debate_rules, "check_extension", lambda *args: None)
     table = argued()
     seq = extended(table, bodies.extend(extra_rounds=2))
-    assert second(table) == [(seq, "debate", "1.3")]
+    assert (seq, "three-rounds") in second(table)
 
 
 def test_a_round_out_of_turn_is_found(monkeypatch: Patch) -> None:
@@ -210,7 +208,7 @@ def test_a_round_out_of_turn_is_found(monkeypatch: Patch) -> None:
     monkeypatch.setitem(STEPS, "assessment-1", step)  # type: ignore[arg-type]
     table = argued(rounds=0)
     seq = table.say(CRITIC, bodies.assessment(2)).seq
-    assert second(table)[0] == (seq, "debate", "1.4")
+    assert second(table)[0] == (seq, "each-in-its-turn")
 
 
 @pytest.mark.parametrize(("confidence", "ok"), [(0.86, True), (0.85, False)])
@@ -220,7 +218,7 @@ def test_a_verdict_before_the_exchange_is_over_is_found(
     monkeypatch.setattr(debate_rules, "CLEAR", debate_rules.CLEAR._replace(limit=0.0))
     table = argued(rounds=1, confidence=confidence)
     seq = judged(table, "REJECT")
-    assert second(table) == ([] if ok else [(seq, "debate", "1.4")])
+    assert second(table) == ([] if ok else [(seq, "each-in-its-turn")])
 
 
 def test_a_concession_ends_the_exchange() -> None:
@@ -240,7 +238,7 @@ def test_a_backtest_that_says_otherwise_than_its_figures_is_found(monkeypatch: P
     table.wait(minutes=3)
     bad = bodies.backtest(passed=True, metrics=bodies.backtest(passed=False).metrics)
     seq = table.say(EVOLVER, bad).seq
-    assert second(table)[0] == (seq, "debate", "R-D15")
+    assert (seq, "backtests-follow-approvals") in second(table)
 
 
 def test_a_message_after_the_end_is_found(monkeypatch: Patch) -> None:
@@ -256,7 +254,7 @@ def test_a_message_after_the_end_is_found(monkeypatch: Patch) -> None:
     seq = table.post(
         CRITIC, bodies.assessment(2, hypothesis_id=case_id), channel="#a-arena", case_id=case_id
     ).seq
-    assert second(table) == [(seq, "terminal", "K23")]
+    assert (seq, "clear-words-end-it") in second(table)
     assert last.seq < seq
 
 

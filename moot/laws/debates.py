@@ -4,9 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from moot.chaos.laws.instants import minutes
-from moot.chaos.laws.law import Findings, Memory, Message, hears
-from moot.chaos.laws.recent import Recent
+from moot.laws.instants import Uptime
+from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.recent import Recent
+
+
+class DebatesOpenOnce(Memory, source="1.1, K9"):
+    """A debate opens once, in a cycle that a trigger opened."""
+
+    def __init__(self) -> None:
+        self.cycles: Recent[str, int] = Recent()
+        self.opened: Recent[str, int] = Recent()
+
+    @hears("CYCLE_TRIGGER")
+    def triggered(self, message: Message) -> Findings:
+        """Note a cycle."""
+        self.cycles[message["body"]["cycle_id"]] = message["seq"]
+        return ()
+
+    @hears("HYPOTHESIS")
+    def proposed(self, message: Message) -> Findings:
+        """Hold a hypothesis against the cycles, and those before it."""
+        case, cycle = message["case_id"], message["body"]["cycle_id"]
+        before, self.opened[case] = self.opened.get(case), message["seq"]
+        if before is not None:
+            return (f"was opened by seq {before}",)
+        return () if cycle in self.cycles else (f"no CYCLE_TRIGGER opened {cycle}",)
 
 
 class OneRevision(Memory, source="1.2, R-D9"):
@@ -164,19 +187,20 @@ class CyclesKeepTheirTime(Memory, source="1.2, R-D6, R-F8"):
     """No revision begins that the cycle's 150 minutes do not have room for, nor does an extension."""
 
     def __init__(self) -> None:
-        self.began: Recent[str, str] = Recent(64)
+        self.began: Recent[str, float] = Recent(64)
         self.cycles: Recent[str, str] = Recent(64)
+        self.up = Uptime()
 
-    @hears("SOCIETY_STARTED", "CLOCK_SET")
-    def shifted(self, message: Message) -> Findings:
-        """Forget the cycles under way: time in which the society could do nothing is not theirs (K6)."""
-        self.began.clear()
+    @hears()
+    def any(self, message: Message) -> Findings:
+        """Follow the time."""
+        self.up.take(message)
         return ()
 
     @hears("CYCLE_TRIGGER")
     def opened(self, message: Message) -> Findings:
         """Note when a cycle began."""
-        self.began[message["case_id"]] = message["sent_at"]
+        self.began[message["case_id"]] = self.up.at(message)
         return ()
 
     @hears("HYPOTHESIS")
@@ -193,7 +217,7 @@ class CyclesKeepTheirTime(Memory, source="1.2, R-D6, R-F8"):
         if since is None or (kind == "VERDICT" and message["body"]["verdict"] != "REVISE"):
             return ()
         needs = 35 if kind == "VERDICT" else 20
-        spent = minutes(since, message["sent_at"])
+        spent = self.up.at(message) - since
         return (
             (f"comes {spent:.1f} minutes after the trigger and needs {needs}",) if spent + needs > 150 else ()
         )
