@@ -9,17 +9,21 @@ from typing import Any, Final
 
 from moot.compare.arms.arm import Arm
 from moot.compare.arms.vote import Vote
-from moot.compare.cases.case import MARKET, QUESTION, Case, Cases, Scorer
+from moot.compare.cases.case import DOCUMENT, MARKET, QUESTION, Case, Cases, Scorer
 from moot.compare.cases.own import read_cases
 from moot.compare.study import ArmIs, CasesFrom, Study
 from moot.config.protocols import import_named
+from moot.minds.choosing import told
 from moot.protocols.kernel.errors import BadInput
 
 ARMS: Final[Mapping[str, Mapping[str, str]]] = {
     "single": {
         MARKET: "moot.compare.arms.single:SingleJudge",
+        DOCUMENT: "moot.compare.arms.reading:OneReader",
         QUESTION: "moot.compare.arms.motions:SingleAnswer",
     },
+    "readers": {DOCUMENT: "moot.compare.arms.reading:Readers"},
+    "solver": {QUESTION: "moot.compare.arms.solving:OneSolver"},
     "debate": {
         MARKET: "moot.compare.arms.debate_a:ResearchDebate",
         QUESTION: "moot.compare.arms.motions:MotionDebate",
@@ -28,7 +32,7 @@ ARMS: Final[Mapping[str, Mapping[str, str]]] = {
 """Classes of arms by their names and the kind of case that they take."""
 
 VOTE: Final = "vote"
-"""The arm that asks `single` again and again."""
+"""The arm that asks another one again and again: the one that its option `of` names, or `single`."""
 
 GENERATORS: Final[Mapping[str, str]] = {
     "markets": "moot.compare.cases.markets:Markets",
@@ -78,9 +82,12 @@ def arms_of(study: Study, kind: str) -> dict[str, Arm]:
 
 
 def _arm(where: str, given: ArmIs, kind: str) -> Arm:
-    arm = _made(where, given, "single" if given.is_ == VOTE else given.is_, kind)
     if given.is_ == VOTE:
-        arm = Vote(arm)
+        of = str(given.options.get("of", "single"))
+        options = {name: value for name, value in given.options.items() if name != "of"}
+        arm: Arm = Vote(_made(where, given.model_copy(update={"is_": of, "options": options}), kind))
+    else:
+        arm = _made(where, given, kind)
     if kind not in arm.kinds:
         raise BadInput(f"{where}: {given.is_} takes no cases of the kind {kind}, but {_listed(arm.kinds)}")
     if isinstance(given.budget, int) and given.budget < arm.least:
@@ -88,11 +95,11 @@ def _arm(where: str, given: ArmIs, kind: str) -> Arm:
     return arm
 
 
-def _made(where: str, given: ArmIs, name: str, kind: str) -> Arm:
-    by_kind = ARMS.get(name)
+def _made(where: str, given: ArmIs, kind: str) -> Arm:
+    by_kind = ARMS.get(given.is_)
     if by_kind is not None and kind not in by_kind:
         raise BadInput(f"{where}: {given.is_} takes no cases of the kind {kind}, but {_listed(by_kind)}")
-    dotted = by_kind[kind] if by_kind is not None else name
+    dotted = by_kind[kind] if by_kind is not None else given.is_
     if ":" not in dotted:
         known = ", ".join((*ARMS, VOTE))
         raise BadInput(f"{where}.is: there is no arm {given.is_!r}: {known}, or package.module:Class")
@@ -102,10 +109,14 @@ def _made(where: str, given: ArmIs, name: str, kind: str) -> Arm:
     takes = inspect.signature(made).parameters
     filling = {name: value for name in ("minds", "model", "usd") if (value := getattr(given, name))}
     options = {**filling, **given.options}
-    if unknown := [name for name in options if name not in takes]:
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in takes.values())
+    if not takes_all and (unknown := [name for name in options if name not in takes]):
         what = ", ".join(takes) or "none"
         raise BadInput(f"{where}: {given.is_} takes no {unknown[0]!r} for {kind} cases; it takes {what}")
-    arm: Arm = made(**options)
+    try:
+        arm: Arm = made(**options)
+    except (TypeError, ValueError) as exc:
+        raise BadInput(f"{where}: {given.is_} cannot be made: {told(exc)}") from None
     return arm
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from moot.compare.registration import read_registration
 from moot.compare.results import FILE, read_results
 from moot.compare.study import Study
 from moot.compare.summary import Summary, summarise
+
+REPORT: Final = "report.json"
 
 
 def study_in(registration: dict[str, Any]) -> Study:
@@ -23,6 +26,14 @@ def summary_of(directory: Path) -> Summary:
     Raises:
         BadInput: It holds none, or something in it is damaged.
     """
-    registration = read_registration(directory)
-    planned = registration["planned"]
-    return summarise(registration, read_results(directory / FILE), planned)
+    return summarise(read_registration(directory), read_results(directory / FILE))
+
+
+def keep_report(directory: Path, found: Summary) -> None:
+    """Keep the figures beside the results they come from; `moot verify` computes them again.
+
+    Raises:
+        OSError: They cannot be written.
+    """
+    text = json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n"
+    (directory / REPORT).write_text(text, encoding="utf-8")

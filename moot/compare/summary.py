@@ -89,10 +89,15 @@ class Summary:
     study: str
     question: str
     answers: int
-    planned: int | None
+    planned: int
     cases: int
     arms: tuple[ArmFound, ...]
     differences: tuple[Differing, ...]
+
+    @property
+    def left(self) -> int:
+        """Return how many answers are missing."""
+        return self.planned - self.answers
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON data; figures that there are not are null."""
@@ -136,7 +141,6 @@ def summarise(
     Args:
         registration: What was registered.
         results: In any order.
-        planned: How many there are to be, where somebody knows.
     """
     names = list(registration["arms"])
     columns = {name: _Column() for name in names}
@@ -151,7 +155,7 @@ def summarise(
         study=registration["study"],
         question=registration["question"],
         answers=sum(answered.values()),
-        planned=planned,
+        planned=registration["planned"],
         cases=len(cases),
         arms=arms,
         differences=tuple(_differences(registration, columns, cases)) if cases else (),

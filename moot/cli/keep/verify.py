@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from moot.anchor import Anchor
+    from moot.compare.verifying import Verified
     from moot.verify import Report
 
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     "moot verify ./moot-data --strict",
     "moot verify ./moot-data --anchor anchors.jsonl --key id_ed25519.pub",
     "moot verify ./log.jsonl --json",
+    "moot verify ./study",
     "moot verify - < log.jsonl",
 )
 def verify(
@@ -68,7 +71,8 @@ def verify(
     It folds the log anew and checks the hash chain, every message, every ruling, every deadline, every
     figure. A file without hashes is judged by the rules alone. What it cannot compute again, because prices are
     missing, say, it always tells; with --strict it fails by that. Hashes show no edit after which all were
-    computed anew; with --anchor that shows too.
+    computed anew; with --anchor that shows too. Of a study that moot compare made, every result, score and figure is
+    computed again too.
     """
     from moot.logs import open_log
     from moot.verify import verify as judge
@@ -80,13 +84,35 @@ def verify(
     place = Path(named)
     if named != "-" and place.is_dir():
         place = data_dir(place)
+    study = _study(place) if named != "-" and not is_trusting else None
     with open_log(named if named == "-" else place) as source, Counting("judging") as told:
         report = judge(source, evidence=not is_trusting, strict=is_strict, anchors=anchors, on_progress=told)
     if as_json:
-        write_json(report.as_json())
+        write_json({**report.as_json(), **({"study": asdict(study)} if study is not None else {})})
     else:
         print_report(console(), named, report)
-    return 0 if report.ok else 1
+        if study is not None:
+            print_study(console(), study)
+    return 0 if report.ok and (study is None or not study.findings) else 1
+
+
+def _study(place: Path) -> Verified | None:
+    """Compute a study again where the directory is that of one."""
+    if not (place / "registration.json").is_file():
+        return None
+    from moot.compare.verifying import verify_study
+
+    return verify_study(place)
+
+
+def print_study(target: Console, found: Verified) -> None:
+    """Print what became of a study's results when they were computed again."""
+    for line in found.findings:
+        say(f"moot verify: {line}")
+    counted = f"{plural(found.results, 'result')} computed again, {plural(found.logs, 'log')} judged"
+    target.print(
+        f"{counted}: {'all as it says' if not found.findings else plural(len(found.findings), 'finding')}"
+    )
 
 
 def _anchors(files: Sequence[Path], key_file: Path | None) -> list[Anchor]:

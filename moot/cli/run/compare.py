@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from moot.compare.results import Result
-    from moot.compare.summary import Summary
+    from moot.compare.summary import Differing, Summary
     from moot.statistics.clusters import Estimate
 
 RUN: Final = "run"
+CORRECT: Final = "correct"
 
 
 class CompareGroup(Group):
@@ -123,9 +124,11 @@ def report(
     as_json: AsJson = False,
 ) -> int:
     """Say what a study found: each arm's figures, and how arms differ, case by case."""
-    from moot.compare.reading import summary_of
+    from moot.compare.reading import keep_report, summary_of
 
     found = summary_of(directory)
+    if not found.left:
+        keep_report(directory, found)
     if as_json:
         write_json(found.as_json())
     else:
@@ -138,45 +141,59 @@ def print_summary(target: Console, found: Summary) -> None:
     target.print(heading(found.study, f"{plural(found.cases, 'case')}, {plural(found.answers, 'answer')}"))
     if found.question:
         print_prose(target, found.question)
-    if found.planned is not None and found.answers < found.planned:
-        print_prose(target, f"It is not over: {found.answers:,} of {found.planned:,} answers are there.")
-    scores = list(dict.fromkeys(name for arm in found.arms for name in arm.scores))
-    target.print()
-    rows = table("arm", "calls", *scores, right=("calls", *scores), fold=scores)
-    for arm in found.arms:
-        rows.add_row(
-            arm.arm,
-            f"{arm.calls:.1f}",
-            *(_figure(arm.scores[one]) if one in arm.scores else "" for one in scores),
+    if found.left:
+        print_prose(
+            target, f"It is not over: {plural(found.left, 'answer')} of {found.planned:,} are missing."
         )
-    print_table(target, rows)
     target.print()
-    rows = table(
-        "difference", "in", "by", "95 %", "calls", right=("by", "95 %", "calls"), fold=("difference",)
-    )
-    for one in found.differences:
-        low, high = one.found.interval
+    names = [arm.arm for arm in found.arms]
+    rows = table("figure", *names, right=names)
+    rows.add_row("calls", *(f"{arm.calls:.1f}" for arm in found.arms))
+    if any(arm.usd for arm in found.arms):
+        rows.add_row("US dollars", *(f"{arm.usd:.4f}" for arm in found.arms))
+    for score in dict.fromkeys(name for arm in found.arms for name in arm.scores):
         rows.add_row(
-            f"{one.arm} less {one.than}" + (" (registered)" if one.is_primary else ""),
-            one.score,
-            _signed(one.found.value),
-            f"{_signed(low)} to {_signed(high)}",
-            f"{one.calls[0]:.1f}, {one.calls[1]:.1f}",
+            score, *(_figure(arm.scores[score]) if score in arm.scores else "" for arm in found.arms)
         )
+    if any(arm.brier is not None for arm in found.arms):
+        rows.add_row("Brier score", *(_figure(arm.brier) for arm in found.arms))
+    if any(arm.effective_votes is not None for arm in found.arms):
+        rows.add_row("effective votes", *(_figure(arm.effective_votes) for arm in found.arms))
     print_table(target, rows)
-    if any(not one.is_primary for one in found.differences):
+    told = _told(found)
+    if told:
         target.print()
-        print_prose(target, "What was not registered as the primary comparison is exploratory.")
-    for arm in found.arms:
-        if arm.effective_votes is not None:
-            print_prose(
-                target, f"{arm.arm}: its votes are worth {_figure(arm.effective_votes)} independent ones."
+        rows = table(
+            "difference", "in", "by", "95 %", "calls", right=("by", "95 %", "calls"), fold=("difference",)
+        )
+        for one in told:
+            low, high = one.found.interval
+            rows.add_row(
+                f"{one.arm} less {one.than}" + (" (registered)" if one.is_primary else ""),
+                one.score,
+                _signed(one.found.value),
+                f"{_signed(low)} to {_signed(high)}",
+                f"{one.calls[0]:.1f}, {one.calls[1]:.1f}",
             )
-        if arm.brier is not None:
-            print_prose(target, f"{arm.arm}: Brier score of its confidence {_figure(arm.brier)}.")
+        print_table(target, rows)
+        target.print()
+        print_prose(
+            target,
+            "Figures in parentheses and under 95 % bound each for itself. What was not registered as the primary "
+            "comparison is exploratory; --json has the differences in all other figures.",
+        )
 
 
-def _figure(one: Estimate) -> str:
+def _told(found: Summary) -> list[Differing]:
+    """Return the differences in the figure that decides the study, or else in whether answers are right."""
+    primary = next((one for one in found.differences if one.is_primary), None)
+    score = primary.score if primary is not None else CORRECT
+    return [one for one in found.differences if one.score == score]
+
+
+def _figure(one: Estimate | None) -> str:
+    if one is None:
+        return ""
     if one.value != one.value:
         return "none"
     return f"{one.value:.3f} ({one.interval.low:.3f} to {one.interval.high:.3f})"

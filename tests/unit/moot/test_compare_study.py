@@ -96,6 +96,6 @@ def test_arms_that_cannot_be_made_are_one_line(tmp_path: Path, was: str, is_: st
 
 def test_an_arm_takes_the_cases_that_it_is_made_for(tmp_path: Path) -> None:
     with pytest.raises(
-        BadInput, match=r"arms.one: single takes no cases of the kind poem, but market, question"
+        BadInput, match=r"arms.one: single takes no cases of the kind poem, but document, market"
     ):
         arms_of(read_study(write(tmp_path, STUDY)), "poem")
