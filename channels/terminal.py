@@ -105,20 +105,33 @@ def line(envelope: Envelope, who: Speakers = UNKNOWN) -> Text:
     return prefix + said
 
 
+def plain_line(envelope: Envelope, who: Speakers = UNKNOWN) -> str:
+    """Return the same line without colours, for what is no terminal; whole logs are written so."""
+    return "".join(_columns(envelope, who))
+
+
 def parts(envelope: Envelope, *, is_narrow: bool, who: Speakers = UNKNOWN) -> tuple[Text, Text]:
     """Return what stands before a message, and its sentence, in the seat's colour."""
-    style = colour(envelope.author)
-    seat = clean(seat_name(str(envelope.author)), SEAT_WIDTH)
-    at = f"{envelope.sent_at:%H:%M}"
+    style = f"bold {colour(envelope.author)}"
     if is_narrow:
         said = Text(sentence(envelope, who))
-        said.stylize(f"bold {style}", 0, len(seat))
-        return Text(f"{at} ", style="dim"), said
+        said.stylize(style, 0, len(_seat(envelope)))
+        return Text(f"{envelope.sent_at:%H:%M} ", style="dim"), said
+    at, channel, seat, what = _columns(envelope, who)
+    return Text.assemble((at, "dim"), (channel, "dim"), (seat, style)), Text(what)
+
+
+def _columns(envelope: Envelope, who: Speakers) -> tuple[str, str, str, str]:
+    """Return time, channel and seat, each as wide as its column, and the sentence."""
+    seat = _seat(envelope)
     more, what = speaker(envelope, who)[len(seat) + 1 :], predicate(envelope, who)
-    said = Text(f"{more} {what}" if more else what)
-    prefix = Text.assemble(
-        (f"{at}  ", "dim"),
-        (f"{clean(envelope.channel, CHANNEL_WIDTH):<{CHANNEL_WIDTH}}  ", "dim"),
-        (f"{seat:<{SEAT_WIDTH}}  ", f"bold {style}"),
+    return (
+        f"{envelope.sent_at:%H:%M}  ",
+        f"{clean(envelope.channel, CHANNEL_WIDTH):<{CHANNEL_WIDTH}}  ",
+        f"{seat:<{SEAT_WIDTH}}  ",
+        f"{more} {what}" if more else what,
     )
-    return prefix, said
+
+
+def _seat(envelope: Envelope) -> str:
+    return clean(seat_name(str(envelope.author)), SEAT_WIDTH)

@@ -150,16 +150,15 @@ class Reader:
         """Print one message: its number, the time, the channel, who, and what, wrapped under itself."""
         from rich.text import Text
 
-        from moot.channels.terminal import NARROW, SEAT_WIDTH, parts
+        from moot.channels.terminal import NARROW, SEAT_WIDTH, parts, plain_line
 
         target = self.console
         self._book.note(envelope)
         who = self._book.who
         number = f"{envelope.seq:>5}  "
         if not target.is_terminal:
-            prefix, said = parts(envelope, is_narrow=False, who=who)
-            whole = Text.assemble((number, "dim"), (f"{envelope.sent_at:%Y-%m-%d} ", "dim"), prefix, said)
-            target.print(whole, soft_wrap=True)
+            # What is read by programs has neither colour nor width, so nothing is laid out.
+            target.file.write(f"{number}{envelope.sent_at:%Y-%m-%d} {plain_line(envelope, who)}\n")
             return
         if envelope.sent_at.date() != self._day:
             self._day = envelope.sent_at.date()
