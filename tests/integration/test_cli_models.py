@@ -96,7 +96,7 @@ def test_a_server_that_is_not_there_is_a_failure_with_what_to_do(tmp_path: Path)
             [completion('{"colour":"red","number":1}', usage=None)],
             "cost",
             "ok",
-            "at least $0.000065 for 2 calls: of 1 it is not known",
+            "at least $0.000065 for 2 calls; what 1 of 2 calls cost is not known",
         ),
         (
             [MISBEHAVING["another model"], MISBEHAVING["refusal"]],
@@ -151,7 +151,7 @@ def test_what_is_not_known_is_said_to_be_unknown(tmp_path: Path) -> None:
     assert (found["price"]["state"], found["price"]["said"]) == ("warning", "unknown")
     assert (found["typed"]["state"], found["cost"]["said"]) == (
         "warning",
-        "unknown for 5 calls: of 2 it is not known",
+        "what 2 of 5 calls cost is not known",
     )
 
 

@@ -323,8 +323,8 @@ def _is_same(asked: str, told: str) -> bool:
 def _cost(account: Account) -> Diagnosis:
     calls = plural(account.calls, "call")
     if account.unpriced:
-        least = f"at least ${account.micro_usd / 1e6:.6f}" if account.micro_usd else "unknown"
-        return Diagnosis("cost", "ok", f"{least} for {calls}: of {account.unpriced} it is not known")
+        known = f"at least ${account.micro_usd / 1e6:.6f} for {calls}; " if account.micro_usd else ""
+        return Diagnosis("cost", "ok", f"{known}what {account.unpriced} of {calls} cost is not known")
     return Diagnosis("cost", "ok", f"${account.micro_usd / 1e6:.6f} for {calls}")
 
 
