@@ -215,10 +215,10 @@ def _place(phase: str) -> str:
 def escalations() -> Iterator[str]:
     """Write the trigger table."""
     yield "# Escalations\n"
-    yield "What asks for an admin, and what may be answered: [in the terminal, on the page or in a chat](../how-to/take-part.md)."
-    yield "An unanswered escalation takes the first option, the conservative one, after four hours. URGENT is paged again"
-    yield "until somebody acknowledges it, DECISION_NEEDED waits for a choice, ATTENTION informs. In brackets stands what the"
-    yield "log calls the effect of an option; `…` is the seat, the lineage or the case in question.\n"
+    yield "What asks for an admin, who answers [in the terminal, on the page or in a chat](../how-to/take-part.md). An"
+    yield "unanswered escalation takes the first option, the conservative one, after four hours. URGENT is paged again"
+    yield "until somebody acknowledges it, DECISION_NEEDED waits for a choice, ATTENTION informs. In brackets stands"
+    yield "what the log calls the effect of an option; `…` is the seat, the lineage or the case in question.\n"
     yield "| code | level | system | trigger | options (effect) |\n|---|---|---|---|---|"
     for code, trigger in TRIGGERS.items():
         options = "; ".join(

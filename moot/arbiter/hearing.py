@@ -20,7 +20,7 @@ from moot.arbiter.bulletins import Bulletins, silence_of
 from moot.arbiter.events import Event
 from moot.arbiter.experiment import started_of
 from moot.arbiter.interrupt import Interrupt, Level
-from moot.arbiter.launching import CannotBegin, OpenPorts, Ports
+from moot.arbiter.launching import OpenPorts, Ports, StartRefused
 from moot.arbiter.resolving import Prepared
 from moot.channels.errors import ChannelError
 from moot.channels.guests.drafts import draft_to_json
@@ -175,12 +175,12 @@ def begun(path: Path, prepared: Prepared, by: Actor, *, is_mock: bool) -> tuple[
         What is to be said from now on, and where the start stands in the log.
 
     Raises:
-        CannotBegin: It lives nowhere, or refuses.
+        StartRefused: It lives nowhere, does not answer, or refuses.
         ChannelError: The disk does not take it.
     """
     data, config = path.parent, prepared.config
     if holder(data) is None:
-        raise CannotBegin(
+        raise StartRefused(
             f"no society lives in {data}: start it with moot up --data {data}, or leave --data out"
         )
     with reading(path) as rows:
@@ -188,9 +188,9 @@ def begun(path: Path, prepared: Prepared, by: Actor, *, is_mock: bool) -> tuple[
     start = started_of(prepared, before, mode="mock" if is_mock else "live", silence_s=silence_of(prepared))
     receipt = posted(path, start, by, FIRST_S)
     if receipt is None:
-        raise CannotBegin(f"the society in {data} does not answer: try again, or leave --data out")
+        raise StartRefused(f"the society in {data} does not answer: try again, or leave --data out")
     if receipt["status"] == "refused":
-        raise CannotBegin(f"the society in {data} refuses this run: {receipt.get('why', 'no reason given')}")
+        raise StartRefused(f"the society in {data} refuses this run: {receipt.get('why', 'no reason given')}")
     has_labels = config.protocol.decision_contract is not None or config.protocol.type == "debate_v1"
     return Bulletins(start, has_labels=has_labels), receipt.get("seq", 0)
 

@@ -24,6 +24,10 @@ class CannotBegin(Exception):
     """Say why a run cannot begin, and what to do; nothing was asked."""
 
 
+class StartRefused(CannotBegin):
+    """Say that the society that is to hear of a run does not live, or does not take it."""
+
+
 class Ports(NamedTuple):
     """Whom a run asks, and who else is told of it.
 

@@ -90,7 +90,7 @@ def test_who_is_no_admin_is_refused_before_anything_is_asked(
     society: Society, config: Path, tmp_path: Path
 ) -> None:
     said = complaint(
-        1,
+        3,
         "arbiter",
         "mock-run",
         config,
@@ -172,7 +172,7 @@ def test_a_society_that_is_killed_hears_all_of_it_once_when_it_is_back(
     assert code == 0, errors
     assert errors.count("is away: what this run tells waits for it") == 1
     assert society.told("EXPERIMENT_ENDED", running) == []
-    said = complaint(1, "arbiter", "mock-run", config, "--data", society.directory)
+    said = complaint(3, "arbiter", "mock-run", config, "--data", society.directory)
     assert "no society lives in" in said
     society.start()
     wait_for(lambda: society.told("EXPERIMENT_ENDED", running), PATIENCE_S, "end")
@@ -191,7 +191,7 @@ def test_a_society_that_does_not_live_hears_of_nothing_and_nothing_is_asked(
     config: Path, tmp_path: Path
 ) -> None:
     said = complaint(
-        1, "arbiter", "mock-run", config, "--out", tmp_path / "runs", "--data", tmp_path / "nowhere"
+        2, "arbiter", "mock-run", config, "--out", tmp_path / "runs", "--data", tmp_path / "nowhere"
     )
     assert "there is no society: start one with moot up --data" in said
     assert not (tmp_path / "runs").exists()

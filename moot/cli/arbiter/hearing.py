@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from moot.cli.act.authority import As, user_of
-from moot.cli.errors import CheckFailed
+from moot.cli.errors import Unusable
 from moot.cli.output import say
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def heard(
         is_mock: Whether that is nobody.
 
     Raises:
-        CheckFailed: There is none.
+        Unusable: There is none.
     """
     data = society.data
     if data is None:
@@ -64,7 +64,7 @@ def heard(
         say(f"moot arbiter {word}: {line}")
 
     if not (data / LOG_NAME).exists():
-        raise CheckFailed(f"--data {data}: there is no society: start one with moot up --data {data}")
+        raise Unusable(f"--data {data}: there is no society: start one with moot up --data {data}")
     return heard_in(
         data, actor_of(user_of(society.as_user)), judged.prepared, open_ports, warn, is_mock=is_mock
     )

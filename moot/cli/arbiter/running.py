@@ -18,7 +18,7 @@ from moot.cli.app import command
 from moot.cli.arbiter.certifying import StopRule, certifier_of
 from moot.cli.arbiter.hearing import Society, heard
 from moot.cli.arbiter.judging import Asked, Judged, begun, group, judge, refused
-from moot.cli.errors import CheckFailed
+from moot.cli.errors import CheckFailed, Refused
 from moot.cli.output import say, write_json, write_lines
 from moot.cli.place import AsJson
 
@@ -157,11 +157,12 @@ def carry_out(
 
     Raises:
         CheckFailed: The run ended as an error, or cannot be stopped by that rule.
+        Refused: The society that is to hear of it does not take it.
     """
     from moot.arbiter.artifacts import ArtifactWriter
     from moot.arbiter.certifying import certificate_writer
     from moot.arbiter.engine import RunFailed
-    from moot.arbiter.launching import CannotBegin, launch
+    from moot.arbiter.launching import CannotBegin, StartRefused, launch
     from moot.cli.arbiter.failing import Failures
     from moot.clock import RealClock
     from moot.heap import settle_heap
@@ -208,6 +209,8 @@ def carry_out(
         except RunFailed as error:
             where = f"; {directory} holds what there is" if writer.manifest is not None else ""
             raise CheckFailed(f"{error}{where}") from error
+        except StartRefused as error:
+            raise Refused(str(error)) from error
         except CannotBegin as error:
             raise CheckFailed(str(error)) from error
     for line in failures.lines():
