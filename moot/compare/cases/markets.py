@@ -24,7 +24,7 @@ SYMBOLS: Final = ("SIM-ONE", "SIM-TWO")
 SESSIONS: Final = 1512
 """Six years of prices: splits leave 3.6 to fit, 1.2 to validate and 1.2 to test."""
 
-SEARCHED: Final = (1, 2, 8)
+SEARCHED: Final = (1, 4, 16)
 """Among how many strategies the one of a case looked best on the train split: chance is what much of that is."""
 
 
