@@ -14,7 +14,7 @@ WORDING: Final[Mapping[str, str]] = {
     "OBJECTIONS": "raises {objections|count:objection} in round {round} of {motion_id}, confidence {confidence}"
     "[: {objections|each:number severity text}]",
     "REPLIES": "replies to {replies|count:objection} in round {round} of {motion_id}"
-    "[: {replies|each:number concede answer}]",
+    "[: {replies|each:number concede=conceded answer}]",
     "EXTEND_MOTION": "extends the debate of {motion_id} by a round, for {for_score}, against {against_score}: "
     "{reason}",
     "JUDGMENT": "judges {motion_id} {outcome|words}[, {option}], confidence {confidence}, for {for_score}, "

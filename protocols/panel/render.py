@@ -14,7 +14,7 @@ from typing import Final
 from moot.protocols.panel.contract import Contract
 from moot.protocols.panel.grammar import one_line
 from moot.protocols.panel.reports import Report
-from moot.protocols.panel.synthesis import Synthesis
+from moot.protocols.panel.synthesis import Synthesis, needed_for
 from moot.protocols.panel.synthesis_text import SynthesisText
 
 Plan = Mapping[str, Mapping[str, str]]
@@ -47,15 +47,16 @@ def render(
         reports: Phase 2 by role.
         plans: The scoring plan of Phase 1 by role, as far as it is known.
         written_by: By role, who wrote its texts, as far as it is known.
-        width: Columns that prose is broken to; the matrix is as wide as it is.
+        width: Columns that prose and arithmetic are broken to; the matrix is as wide as it is.
     """
     reports = reports or {}
+    least = needed_for("majority", contract.panel_size, synthesis.majority)
     return (
-        f"{contract.contract_id}: {contract.panel_size} reviewers, majority {synthesis.majority}",
+        f"{contract.contract_id}: {contract.panel_size} reviewers, {least} of them a majority",
         "",
         *_matrix(contract, synthesis),
         "",
-        *_conditions(contract, synthesis),
+        *_conditions(contract, synthesis, width),
         "",
         *_dissents(reports),
         *(
@@ -105,11 +106,12 @@ def _matrix(contract: Contract, synthesis: Synthesis) -> Iterator[str]:
     )
 
 
-def _conditions(contract: Contract, synthesis: Synthesis) -> Iterator[str]:
+def _conditions(contract: Contract, synthesis: Synthesis, width: int) -> Iterator[str]:
     for one, evaluated in zip(contract.failure_conditions, synthesis.conditions, strict=True):
         mark = "fires" if evaluated.fired else "-"
         yield f"{one.condition_id:<3}  {mark:<5}  severity {one.severity:<3}  {one_line(one.expression)}"
-        yield f"     {evaluated.arithmetic}"
+        indent = "     "
+        yield from wrap(evaluated.arithmetic, width, initial_indent=indent, subsequent_indent=f"{indent}  ")
     if synthesis.fired_conditions:
         chosen = next(
             one

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from textwrap import wrap
+from typing import Any, Final
 
 from moot.protocols.panel.contract import ROLES, Contract
 from moot.protocols.panel.lint_phase1 import lint_phase1
 from moot.protocols.panel.render import by, render
 from moot.protocols.panel.reports import Report, ReportError, parse_report
+from moot.protocols.panel.seats import SEATS
 from moot.protocols.panel.synthesis import SynthesisAborted, matrix_of, synthesize
+
+DOES: Final = {str(one.seat): f" {one.does}" for one in SEATS}
+"""What each reviewer is there for, by its role."""
 
 
 def shown(record: Mapping[str, Any], contract: Contract, *, width: int = 100) -> list[str]:
@@ -21,7 +26,8 @@ def shown(record: Mapping[str, Any], contract: Contract, *, width: int = 100) ->
         width: Columns that prose is broken to.
     """
     lines = [f"{record['title']}  {record['field']}, {record['word_count']:,} words"]
-    lines += [f"  {one}" for one in _reviewers(record, contract)]
+    for one in _reviewers(record, contract):
+        lines += wrap(one, width, initial_indent="  ", subsequent_indent="    ")
     reports = _reports(record, contract)
     if record["aborted"] is None:
         plans = {role: lint_phase1(_last(record, role, "phase1"), contract).plan for role in reports}
@@ -48,7 +54,9 @@ def _reviewers(record: Mapping[str, Any], contract: Contract) -> list[str]:
             f"phase {one['phase']} {'passes' if one['is_passed'] else 'fails: ' + '; '.join(one['findings'][:2])}"
             for one in lints
         ]
-        told.append(f"{by(record['written_by'], role)}: {', '.join(said) or 'was silent'}")
+        told.append(
+            f"{by(record['written_by'], role)}{DOES.get(role, '')}: {', '.join(said) or 'was silent'}"
+        )
     return told
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from moot.cli.app import Group, app, command
 from moot.cli.errors import CheckFailed, Unusable
-from moot.cli.output import plural, say, write_json, write_lines
+from moot.cli.output import page, plural, say, write_json, write_lines
 from moot.cli.panel.input import contract_or_tag, source
 from moot.cli.place import AsJson
 
@@ -42,6 +42,9 @@ ContractOption = Annotated[
 Reports = Annotated[
     list[Path], typer.Option("--report", metavar="FILE", help="Phase 2 of a reviewer; once for each.")
 ]
+WIDEST: Final = 100
+"""Prose is broken to so many columns at most."""
+
 MajorityOption = Annotated[
     Literal["spec", "strict"],
     typer.Option("--majority", metavar="RULE", help="spec: ⌈N/2⌉ + 1 of N; strict: ⌊N/2⌋ + 1."),
@@ -172,7 +175,7 @@ def synthesize(
     elif judged.exit_code or judged.synthesis is None or isinstance(found, str):
         write_lines(judged.tags)
     else:
-        write_lines(render(found, judged.synthesis, judged.reports))
+        write_lines(render(found, judged.synthesis, judged.reports, width=min(page().width, WIDEST)))
     return judged.exit_code
 
 

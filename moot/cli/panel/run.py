@@ -15,8 +15,8 @@ from moot.cli.arena.out import progress, say_who_writes
 from moot.cli.errors import Unusable
 from moot.cli.minds import Minds, say_models
 from moot.cli.numbers import seed_option
-from moot.cli.output import say, write_json, write_lines
-from moot.cli.panel.judges import MajorityOption, group
+from moot.cli.output import page, say, write_json, write_lines
+from moot.cli.panel.judges import WIDEST, MajorityOption, group
 from moot.cli.place import AsJson
 from moot.cli.replaying import Replay, compare, kept, needed
 from moot.cli.setup.config import settings
@@ -156,7 +156,7 @@ def _exit_code(done: PanelRun) -> int:
 def _told(done: PanelRun, contract: Contract) -> list[str]:
     from moot.cases.panel.show import shown
 
-    return shown(done.record, contract)
+    return shown(done.record, contract, width=min(page().width, WIDEST))
 
 
 def _keep(done: PanelRun, out: Path) -> None:

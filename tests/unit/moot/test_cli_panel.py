@@ -172,7 +172,7 @@ def test_injected_text_in_phase_1_changes_no_judgement(tmp_path: Path) -> None:
 def test_what_synthesize_prints_is_a_synthesis_that_verifies(tmp_path: Path) -> None:
     options = write_panel(tmp_path, panel(SCORED))
     text = done("panel", "synthesize", "--contract", "full", *options)
-    assert "⌈5/2⌉ + 1 = 4 needed: fires" in text
+    assert "⌈5/2⌉ + 1 = 4 needed: fires" in " ".join(text.split())
 
     assert verify(tmp_path, verdict=text).stdout == "PANEL-SYNTHESIS: PASS\n"
 

@@ -106,7 +106,7 @@ def test_a_panel_says_first_that_no_model_writes_and_everything_it_leaves_says_s
     said = "; ".join(f"{role}: {author}" for role, author in by.items())
     assert result.stderr.splitlines()[0] == f"no language model writes here: {said}"
     for role in ("eic", "methodology"):
-        assert f"\n  {role} ({by[role]}): phase 1 passes" in result.stdout
+        assert re.search(rf"\n  {role} \({by[role]}\) reviews [\w\s]+: phase 1\s+passes", result.stdout)
         assert f"\n{role} ({by[role]}): " in result.stdout, "beside what is quoted of its review"
     assert folder.record["written_by"] == {role: [author] for role, author in by.items()}
     kept = (folder.out / "written-by.txt").read_text(encoding="utf-8")
@@ -154,7 +154,7 @@ def test_4_phase_1_is_retried_once_with_the_gap_named(folder: Folder) -> None:
     result = folder.run()
 
     assert result.exit_code == 0
-    assert "eic (scripted, no model): phase 1 fails: " in result.stdout
+    assert "eic (scripted, no model) reviews as editor in chief: phase 1 fails: " in result.stdout
     assert (
         "CONTRACT-ACKNOWLEDGED"
         in (folder.out / "prompts" / "eic.phase1.2.txt").read_text().split("<contract>")[0]

@@ -21,7 +21,7 @@ def shown(**more: object) -> list[str]:
 def test_the_matrix_has_a_row_per_dimension_and_a_column_per_reviewer() -> None:
     lines = shown()
 
-    assert lines[0] == "reviewer/reviewer_full/v1: 5 reviewers, majority spec"
+    assert lines[0] == "reviewer/reviewer_full/v1: 5 reviewers, 4 of them a majority"
     assert lines[2].split() == ["eic", "methodology", "domain", "perspective", "da"]
     assert lines[3].split() == [
         "D1",

@@ -157,12 +157,16 @@ def _foreign(one: _Judged) -> str:
 def _reasons(alternatives: Sequence[tuple[Clause, ...]], paper: Paper) -> str:
     """Tell triggers in their committed words, with what was measured."""
     return "; ".join(
-        " and ".join(
-            f"{clause} ({_value(clause, paper)} measured{_examples(clause.measured(paper))})"
-            for clause in one
-        )
-        for one in alternatives
+        " and ".join(f"{clause}{_measured(clause, paper)}" for clause in one) for one in alternatives
     )
+
+
+def _measured(clause: Clause, paper: Paper) -> str:
+    """Tell what was measured, but where the clause says that there is nothing."""
+    found = clause.measured(paper)
+    if clause.relation == "no" and not found.value:
+        return ""
+    return f" ({_number(found)} measured{_examples(found)})"
 
 
 def _seen(one: _Judged, paper: Paper, voice: Voice) -> str:
@@ -170,11 +174,11 @@ def _seen(one: _Judged, paper: Paper, voice: Voice) -> str:
     for clause in (clause for tests in one.plan for clause in tests):
         found = clause.measured(paper)
         if clause.measure and found.value and found.examples and clause.relation != "above":
-            measure = MEASURES[clause.measure]
-            called = measure.many or measure.one
-            return voice.say(
-                PHRASES["seen"], measure=called, value=_value(clause, paper), examples=_examples(found)
-            )
+            measure, value = MEASURES[clause.measure], _number(found)
+            told = f"{value} {measure.one if value == '1' else measure.many}"
+            if not measure.many:
+                told = f"a {measure.one} of {value} {measure.unit}".rstrip()
+            return voice.say(PHRASES["seen"], found=told, examples=_examples(found))
     return ""
 
 
@@ -192,4 +196,6 @@ def _counted(found: Found, noun: str) -> str:
 
 def _examples(found: Found) -> str:
     """Quote where something was seen, in the middle of a line."""
-    return f", such as {shown(cut(found.examples[0]))}" if found.value and found.examples else ""
+    return (
+        f", such as {shown(cut(found.examples[0].lstrip('-* ')))}" if found.value and found.examples else ""
+    )
