@@ -382,7 +382,7 @@ OBJECTED = (
                 replies=(motion.Reply(number=2, answer="They take turns."), motion.Reply(number=3, concede=True)),
             ),
             ADVOCATE,
-            f"Advocate replies to 2 objections in round 2 of {ASKED}: 2 They take turns. 3 concede",
+            f"Advocate replies to 2 objections in round 2 of {ASKED}: 2 They take turns. 3 conceded",
         ),
         (
             motion.Judgment(
