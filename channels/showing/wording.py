@@ -157,7 +157,7 @@ def _each(value: object, arg: str) -> str:
 
 
 def _told(item: Mapping[str, object], name: str) -> str:
-    """Word a field of an item; one that is true says its name, or what stands behind =, and one that is false nothing."""
+    """Word a field; one that is true says its name, or what stands behind =, and one that is false nothing."""
     name, _, said = name.partition("=")
     value = item.get(name)
     return (said or words(name) if value else "") if isinstance(value, bool) else plain(value)
