@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,6 @@ from moot.statistics.calibration import Bin, brier, reliability
 from moot.statistics.clusters import Estimate, difference, estimate, ratio
 from moot.statistics.permutation import Floats
 from moot.statistics.votes import effective_votes
-
-FEW: Final = 5_000
-"""Up to so many cases, as many draws as are usual; of more, fewer give bounds that are as steady."""
-
-DRAWS: Final = 1_000
-
 
 @dataclass(frozen=True, slots=True)
 class ArmFound:
@@ -204,7 +198,7 @@ def _worth(column: _Column, seed: int) -> Estimate | None:
         return None
     voters = min(map(len, given))
     errors = np.array([one[:voters] for one in given]) < 0.5
-    return effective_votes(errors, np.random.default_rng(seed), resamples=_draws(len(given)))
+    return effective_votes(errors, np.random.default_rng(seed))
 
 
 def _differences(
@@ -247,11 +241,7 @@ def _table(column: _Column, score: str, cases: list[str]) -> Floats | None:
 
 
 def _estimated(table: Floats, figure: Any, seed: int) -> Estimate:
-    return estimate(table, figure, np.random.default_rng(abs(seed)), resamples=_draws(len(table)))
-
-
-def _draws(cases: int) -> int:
-    return 4_000 if cases <= FEW else DRAWS
+    return estimate(table, figure, np.random.default_rng(abs(seed)))
 
 
 def _plain(value: Any) -> Any:
