@@ -16,6 +16,7 @@ from moot.statistics.clusters import Estimate, difference, estimate, ratio
 from moot.statistics.permutation import Floats
 from moot.statistics.votes import effective_votes
 
+
 @dataclass(frozen=True, slots=True)
 class ArmFound:
     """What an arm did.
