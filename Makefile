@@ -47,7 +47,7 @@ bench: install  ## measure speed into bench.json (ONLY=bus for a part)
 soak: install  ## run what is too long for CI, and say what it ran and found (ARGS="--first 201 --weeks 50")
 	$(BIN)/python -m tests.soak.figures
 	$(BIN)/python -m tests.soak.coverage
-	$(BIN)/python tests/soak/run.py $(ARGS)
+	$(BIN)/python -m tests.soak.run $(ARGS)
 
 lock: install  ## pin the dependencies of pyproject.toml anew (ARGS=--upgrade for newer versions)
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \

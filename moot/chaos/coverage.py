@@ -11,6 +11,7 @@ from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.machine import Machine, Row, rows
 from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.seats import OFFICERS
 from moot.protocols.kernel.steps import ENDED
 from moot.protocols.rulebook import rules
 
@@ -38,6 +39,20 @@ def _known() -> frozenset[str]:
     return frozenset(all_rows())
 
 
+@cache
+def _refusing() -> frozenset[str]:
+    """Return the rows that say why a message is refused: they lead nowhere."""
+    return frozenset(
+        name_of(kind, row) for kind, one in _machines().items() for row in rows(one) if not row.move.to
+    )
+
+
+def _parent(env: Envelope) -> str | None:
+    """Return the case in which a message opens one."""
+    opener = rules().openers.get(env.body.type)
+    return None if opener is None or opener.parent_of is None else opener.parent_of(env.body)
+
+
 class Coverage:
     """Counts rows from what folds changed; it asks no machine.
 
@@ -53,7 +68,13 @@ class Coverage:
     def take(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Count the rows that a message took; `docket` is as it left it."""
         phases = self._phases
-        if fx.is_in_effect:
+        if fx.violation is not None:
+            kind, phase = phases.get(env.case_id or "") or phases.get(_parent(env) or "", ("", ""))
+            if not fx.violation.rule.startswith("K"):
+                for event in (f"{env.body.type} unowed", "any other message unowed"):
+                    if SEP.join((kind, phase, event)) in _refusing():
+                        self._count(kind, phase, event)
+        elif fx.is_in_effect:
             for case_id, event, any_phase in self._events(env, fx):
                 kind, phase = phases.get(case_id, ("", ""))
                 self._count(kind, "any" if any_phase else phase, event)
@@ -79,10 +100,15 @@ class Coverage:
             name = f"{kind} {fx.settled.rule}" if isinstance(env.body, Ruling) else kind
             yield fx.settled.case_id, name, False
         elif isinstance(env.body, Ruling) and fx.decision is not None:
+            due = next((one for one in fx.closed if one.id == env.obligation_id), None)
             reason = "stop" if fx.decision.outcome == "stop" else fx.decision.reason
-            yield case_id, f"RULING {reason}", True
+            yield case_id, f"RULING {reason if due is None else due.rule}", due is None
+        elif env.author not in OFFICERS and (parent := _parent(env)) in self._phases:
+            yield str(parent), f"{kind} unowed", False
         elif case_id in self._phases:
-            yield case_id, f"{kind} unowed", False
+            owed = SEP.join((*self._phases[case_id], kind))
+            is_fact = f"{owed} unowed" in _known() or owed not in _known()
+            yield case_id, f"{kind} unowed" if is_fact else kind, False
             yield case_id, "any other message unowed", False
         for state in fx.ended:
             if state.parent is not None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+import json
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.channels.errors import BusClosed, Refused, StorageError
+from moot.channels.guests.drafts import draft_to_json
 from moot.chaos import people, rogue
 from moot.chaos.dice import Dice
 from moot.chaos.door import StruckDoor
@@ -18,6 +20,8 @@ from moot.clock import PacedClock
 from moot.door import Door
 from moot.patience import Patience
 from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import OFFICERS
 from moot.protocols.rulebook import rulebook
 from moot.society import Society
 from moot.up import control_clock
@@ -125,16 +129,44 @@ class Life:
             told = await self._post(plain, key)
             self._world.outcome.happened[f"posted again {told}"] += 1
 
-    async def _rogue(self, one: Happening, name: str) -> None:
-        assert one.spell is not None
+    def _turn(self, dice: Dice, key: str, seats: tuple[str, ...] = ()) -> rogue.Turn:
         # What stands in the log of a model's seat had a call (K26), which a rogue bot cannot make up.
         bots = tuple(sorted(rulebook().bots.difference(self._world.plan.models)))
-        turn = rogue.Turn(
-            self._society.host, one.spell, self._dice.of("rogue", one.n), f"rogue/{one.n}", bots
+        return rogue.Turn(
+            self._society.host, dice, key, bots, tuple(one for one in seats if one in bots) or bots
         )
+
+    async def _rogue(self, one: Happening, name: str) -> None:
+        assert one.spell is not None
+        turn = self._turn(self._dice.of("rogue", one.n), f"rogue/{one.n}", one.spell.seats)
         with suppress(BusClosed, StorageError):
             is_said = await rogue.ACTS[name](turn)
             self._world.outcome.happened[f"bots.{name}{'' if is_said else ' refused'}"] += 1
+
+    def interrupt(self, opened: Iterable[Obligation]) -> None:
+        """Let others say something in the cases in which somebody has just been asked for something."""
+        striking = self._world.striking
+        for due in opened:
+            for kind in ("bots", "people"):
+                if (
+                    spell := striking.strikes(f"{kind}.interrupt", due.seat, "interrupt", due.id)
+                ) is not None:
+                    self._start(self._say_between(kind, due, striking.dice(spell, due.id, "between")))
+
+    async def _say_between(self, kind: str, due: Obligation, dice: Dice) -> None:
+        clock, key = self._society.clock, f"between/{kind}/{due.id}"
+        if due.seat not in OFFICERS:
+            await clock.sleep_until(
+                max(due.opened_at, clock.now()) + dice.share() * (due.void_at - due.opened_at)
+            )
+        with suppress(BusClosed, StorageError):
+            if kind == "people":
+                who = dice.pick(people.EVERYBODY[:2])
+                found = await people.interruption(people.Act(self._society, who, dice, 0), due.case_id)
+                if found is not None:
+                    await self._post(json.loads(draft_to_json(found)), key)
+            else:
+                await rogue.interrupt(self._turn(dice, key), due.case_id)
 
     # ------------------------------------------------------------ time
 

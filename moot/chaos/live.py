@@ -187,7 +187,8 @@ class Rehearsal(Ports):
         # What stands in the log of a model's seat had a call (K26), which a rogue bot cannot make up.
         bots = tuple(sorted(rulebook().bots.difference(self._modelled)))
         kind, _, name = spell.fault.partition(".")
-        turn = rogue.Turn(host, spell, Dice(kind, self._seed, name, n), f"rehearsal/{name}/{n}", bots)
+        rogues = tuple(one for one in spell.seats if one in bots) or bots
+        turn = rogue.Turn(host, Dice(kind, self._seed, name, n), f"rehearsal/{name}/{n}", bots, rogues)
         with suppress(StorageError):
             if await rogue.ACTS[name](turn):
                 self._tell(spell.fault, "", n)

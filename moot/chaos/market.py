@@ -15,6 +15,9 @@ from moot.chaos.striking import Striking
 LEAST: Final = 0.01
 DECIMALS: Final = 4
 
+SLUMP: Final = "slump"
+"""What strikes all symbols alike: the prices of the whole market."""
+
 NEVER: Final = timedelta(days=365)
 """After so long a broker answers that does not."""
 
@@ -38,7 +41,7 @@ class MarketSpells:
         at_s = (instant - self._start).total_seconds() / self._speed
         for spell in self._spells:
             is_on = spell.name == name and spell.at_s <= at_s < spell.ends_s
-            if is_on and self._dice.of(spell.n, what).chance(spell.rate):
+            if is_on and (name == SLUMP or self._dice.of(spell.n, what).chance(spell.rate)):
                 if (spell.n, what) not in self._struck:
                     self._struck.add((spell.n, what))
                     self._striking.happened[spell.fault] += 1
@@ -62,7 +65,7 @@ class StruckMarket(Market):
         found = super().price(symbol, instant)
         if found is None or any(self._under("gap", symbol, instant)):
             return None
-        for spell in self._under("split", symbol, instant):
+        for spell in (*self._under("split", symbol, instant), *self._under(SLUMP, symbol, instant)):
             found = max(round(found * spell.size, DECIMALS), LEAST)
         return found
 

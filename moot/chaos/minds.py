@@ -10,6 +10,7 @@ from typing import Final
 from moot.bots.minds.generic import filled
 from moot.bots.minds.mind import Aside, Mind, Reply, View
 from moot.bots.tools.seeding import generator
+from moot.chaos.altering import altered, any_answer
 from moot.chaos.dice import Dice
 from moot.chaos.plan import Spell
 from moot.chaos.striking import Striking
@@ -23,6 +24,14 @@ OWED: Final = 0.6
 """Share of messages of any type that are of one that is owed: only those come to what a rule says of their fields."""
 
 
+OTHER: Final = 0.3
+"""Share of contrary answers that have nothing of what was to be said."""
+
+
+TARDY: Final = 0.8
+"""Share of answers of tardy minds that come shortly before somebody rules on their silence."""
+
+
 class Died(RuntimeError):
     """Say that a mind died in the middle of its task."""
 
@@ -34,9 +43,26 @@ class StruckMind(Mind):
         within: The mind itself.
     """
 
-    def __init__(self, seat: Seat, within: Mind, striking: Striking, *, is_model: bool = False) -> None:
-        """Stand before a mind."""
+    def __init__(
+        self,
+        seat: Seat,
+        within: Mind,
+        striking: Striking,
+        *,
+        is_model: bool = False,
+        tardy: Dice | None = None,
+    ) -> None:
+        """Stand before a mind.
+
+        Args:
+            seat: Whose.
+            within: The mind.
+            striking: Says which spells strike.
+            is_model: Whether a model fills the seat.
+            tardy: Draw how near it comes to the end of its time, as it does mostly; None: it keeps its pace.
+        """
         self.within = within
+        self._tardy = tardy
         self._seat = seat
         self._striking = striking
         self._is_model = is_model
@@ -57,7 +83,14 @@ class StruckMind(Mind):
             return max(due.void_at - due.opened_at + timedelta(seconds=offset), NOW)
         if (spell := self._struck("slow", view)) is not None:
             return delay * spell.size
-        return NOW if self._struck("hasty", view) is not None else delay
+        if self._struck("hasty", view) is not None:
+            return NOW
+        if self._tardy is not None:
+            dice = self._tardy.of(due.id, view.attempt)
+            if dice.chance(TARDY):
+                left = due.void_at - due.opened_at - timedelta(seconds=dice.between(1.0, 120.0))
+                return max(left, delay)
+        return delay
 
     async def answer(self, view: View) -> Reply | None:
         if self._struck("dies", view) is not None:
@@ -70,6 +103,11 @@ class StruckMind(Mind):
             return reply
         if (spell := self._struck("any", view)) is not None:
             return Reply(any_message(self._striking.dice(spell, view.obligation.id, view.attempt), view))
+        if (spell := self._struck("contrary", view)) is not None:
+            dice = self._striking.dice(spell, view.obligation.id, view.attempt, "body")
+            if dice.chance(OTHER):
+                return Reply(any_answer(dice, view))
+            return replace(reply, body=altered(dice, reply.body, view.brief, view.now))
         if self._struck("twice", view) is not None:
             return replace(reply, asides=(*reply.asides, Aside(view.obligation.channel, reply.body)))
         return reply

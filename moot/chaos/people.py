@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from moot.channels.guests.drafts import draft_to_json
+from moot.chaos import interrupting, lab
 from moot.chaos.dice import Dice
 from moot.chaos.minds import StruckMind
 from moot.config.contracts import load_contract
@@ -17,8 +18,9 @@ from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from moot.protocols.kernel.seats import ADMIN, PEOPLE, VIEWER, Seat
+from moot.protocols.kernel.seats import ADMIN, LAB, PEOPLE, VIEWER, Seat
 from moot.protocols.kernel.stop import SOCIETY
+from moot.protocols.lab.rights import PLACE
 from moot.protocols.motion.messages import Motion
 from moot.protocols.panel.contract import as_json, prepared
 from moot.protocols.panel.messages import PanelOpened
@@ -188,7 +190,9 @@ async def _override(act: Act) -> Draft | None:
 
 
 async def _stop(act: Act) -> Draft:
-    scope = act.dice.weighed((("A", 3.0), ("B", 3.0), (act.case() or "C", 3.0), (SOCIETY, 0.5)))
+    kinds = sorted({state.kind for state in act.society.host.docket.cases.values()})
+    case_id = act.case(act.dice.pick(kinds)) if kinds else None
+    scope = act.dice.weighed((("A", 2.0), ("B", 2.0), (case_id or "C", 5.0), (SOCIETY, 0.5)))
     return act.draft("#admin", Stop(scope=scope, why="enough"))
 
 
@@ -204,9 +208,18 @@ async def _resume(act: Act) -> Draft:
 
 async def _task(act: Act) -> Draft:
     name = f"t{act.n}"
-    task = {"task_id": name, "initial_prompt": "plan a review", "session_id": f"s{act.n}"}
-    body = ArenaTask(config={"notebook_enabled": act.dice.chance(0.3)}, task=task)
+    task: dict[str, Any] = {"task_id": name, "initial_prompt": "plan a review", "session_id": f"s{act.n}"}
+    has_notebook = act.dice.chance(0.5)
+    config = {"notebook_enabled": has_notebook, "max_rounds": act.dice.whole(1, 3)}
+    task["notebook_required"] = has_notebook and act.dice.chance(0.3)
+    notebook = {"notebook_id": "notes", "tools": ["notebook_query"]} if act.dice.chance(0.9) else None
+    body = ArenaTask(config=config, task=task, notebook=notebook)
     return act.draft("#r-arena", body)
+
+
+async def _experiment(act: Act) -> Draft:
+    body = lab.told(act.society.host.docket, act.dice, act.who, act.n)
+    return act.draft(PLACE, body, author=LAB, case_id=body.experiment_id, key=body.key)
 
 
 async def _motion(act: Act) -> Draft:
@@ -300,6 +313,16 @@ async def _garbage(act: Act) -> Mapping[str, Any]:
     return plain
 
 
+async def interruption(act: Act, case_id: str) -> Draft | None:
+    """Make what somebody says in a case as a seat is asked for something there."""
+    if act.dice.chance(interrupting.STOPS):
+        return act.draft("#admin", Stop(scope=case_id, why="not now"), author=ADMIN)
+    found = await interrupting.said(act.society.host, case_id, act.dice, (ADMIN,))
+    if found is None:
+        return None
+    return act.draft(found[1].channel, found[1].body, author=ADMIN, case_id=found[1].case_id)
+
+
 ACTS: Final[Mapping[str, Do]] = {
     "note": _note,
     "take": _take,
@@ -313,6 +336,7 @@ ACTS: Final[Mapping[str, Do]] = {
     "task": _task,
     "motion": _motion,
     "panel": _panel,
+    "experiment": _experiment,
     "say_again": _say_again,
     "garbage": _garbage,
     "hostile": _hostile,

@@ -37,6 +37,28 @@ BACK: Final = 0.4
 CYCLES: Final = ((2, 1.0), (3, 1.0), (4, 2.0), (6, 3.0), (8, 2.0), (12, 1.0))
 """Hours from one debate to the next, with how often."""
 
+LONG: Final = 0.1
+"""Share of worlds that live longer: strategies stand for a week on paper, and as long in production."""
+TIMES: Final = 3.5
+"""So many times as long."""
+LONG_CYCLES: Final = ((8, 1.0), (12, 1.0))
+
+Temper = Literal["cheap", "bold", "torn", "tardy"]
+TEMPERS: Final[tuple[tuple[Temper, float], ...]] = (
+    ("cheap", 3.0),
+    ("bold", 3.0),
+    ("torn", 2.0),
+    ("tardy", 1.5),
+)
+"""What its minds are like (`moot.chaos.tempers`), with how often."""
+LONG_TEMPERS: Final[tuple[tuple[Temper, float], ...]] = (("bold", 6.0), ("torn", 1.0), ("tardy", 1.0))
+PANELS: Final[tuple[tuple[Literal["off", "advisory", "binding"], float], ...]] = (
+    ("off", 4.0),
+    ("advisory", 1.0),
+    ("binding", 1.0),
+)
+"""What panels have to say in promotions and in the weekly cycle, with how often."""
+
 ON_FILES: Final = 0.02
 """Share of worlds that live on real files: the SQLite bus."""
 
@@ -44,12 +66,13 @@ LIFE: Final[tuple[tuple[str, float], ...]] = (
     ("note", 3.0),
     ("task", 1.0),
     ("panel", 0.7),
-    ("motion", 1.0),
+    ("motion", 2.0),
+    ("experiment", 2.5),
     ("escalation", 3.0),
     ("resume", 1.5),
 )
 """What people do by right, and how often."""
-MOST_LIFE: Final = 24
+MOST_LIFE: Final = 30
 
 
 def _known(name: str) -> str:
@@ -136,6 +159,8 @@ class WorldPlan(_Plain):
         bus: `memory`, or `sqlite` on files.
         systems: Which systems live.
         cycle_h: Hours from one debate to the next.
+        temper: What its simulated minds are like, by its name in `moot.chaos.tempers`.
+        panels: What panels have to say in promotions and in the weekly cycle.
         admin: Whether a simulated admin answers escalations; in virtual time only.
         models: Seats that models fill.
         budget_usd: What those may spend in a day, in US dollars; 0: no limit.
@@ -153,6 +178,8 @@ class WorldPlan(_Plain):
     bus: Literal["memory", "sqlite"] = "memory"
     systems: tuple[Literal["A", "B"], ...] = ("A", "B")
     cycle_h: int = 2
+    temper: Temper = "cheap"
+    panels: Literal["off", "advisory", "binding"] = "off"
     admin: bool = False
     models: tuple[str, ...] = ()
     budget_usd: float = 0.0
@@ -182,12 +209,15 @@ def draw(
 
     Args:
         seed: Any whole number.
-        days: About how many days the society lives.
+        days: About how many days the society lives; a few live `TIMES` as long.
         classes: What may go wrong in it.
         rate: Share of occasions that a spell strikes, on average; 0: nothing goes wrong.
         on_files: Whether it surely lives on files; one in fifty does so all the same.
     """
     dice = Dice("world", seed)
+    shape = dice.of("shape")
+    is_long = shape.chance(LONG)
+    days *= TIMES if is_long else 1.0
     clock: Literal["virtual", "accelerated", "real"] = dice.weighed(
         (("virtual", 6.0), ("accelerated", 2.0), ("real", 1.0))
     )
@@ -209,7 +239,9 @@ def draw(
         most_s=most_s(days),
         bus=bus,
         systems=dice.weighed(((("A", "B"), 5.0), (("A",), 1.0), (("B",), 1.0))),
-        cycle_h=dice.weighed(CYCLES),
+        cycle_h=dice.weighed(CYCLES) if not is_long else shape.weighed(LONG_CYCLES),
+        temper=shape.weighed(LONG_TEMPERS if is_long else TEMPERS),
+        panels=shape.weighed(PANELS),
         admin=clock == "virtual" and dice.chance(0.5),
         deeds=tuple(_deeds(dice.of("deeds"), calm_s, dice.whole(0, MOST_LIFE))),
         models=_some_seats(talking, 8) if has_models else (),
@@ -247,7 +279,7 @@ def _spells(
             continue
         if kind not in classes or not rows:
             continue
-        for n in range(own.whole(1, max(1, round(SPELLS * min(days / WEEK, 1.0))))):
+        for n in range(own.whole(1, max(1, round(SPELLS * min(days / WEEK, 2.0))))):
             name = own.weighed(rows)
             yield _spell(own, 1_000 * number + n, kind, name, FAULTS[kind][name], speed, until_s, rate)
 

@@ -10,7 +10,7 @@ import yaml
 from pydantic import AfterValidator, Field
 
 from moot.chaos.faults import FAULTS, fault
-from moot.chaos.plan import DAY_S, LIFE, Deed, Spell, WorldPlan, most_s
+from moot.chaos.plan import DAY_S, LIFE, Deed, Spell, Temper, WorldPlan, most_s
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.faults import unknown
 from moot.protocols.kernel.frozen import MAX_WHOLE
@@ -75,6 +75,8 @@ class Rehearsal(Strict):
         speed: Society seconds a wall second, in accelerated time.
         bus: `memory`, or `sqlite` on files.
         calm: From when on nothing goes wrong any more; None: it is never asked what has become of all.
+        minds: What the simulated minds are like.
+        panels: What panels have to say in promotions and in the weekly cycle.
         admin: Whether a simulated admin answers escalations.
         models: Seats that models fill.
         budget_usd: What those may spend in a day; 0: no limit.
@@ -87,6 +89,8 @@ class Rehearsal(Strict):
     speed: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     bus: Literal["memory", "sqlite"] = "memory"
     calm: Duration | None = None
+    minds: Temper = "cheap"
+    panels: Literal["off", "advisory", "binding"] = "off"
     admin: bool = False
     models: tuple[KnownSeat, ...] = ()
     budget_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
@@ -121,6 +125,8 @@ def world_of(
         bus=rehearsal.bus,
         systems=tuple(systems),
         cycle_h=rehearsal.every // timedelta(hours=1),
+        temper=rehearsal.minds,
+        panels=rehearsal.panels,
         admin=rehearsal.admin,
         models=rehearsal.models,
         budget_usd=rehearsal.budget_usd,
@@ -195,6 +201,10 @@ def _settings(plan: WorldPlan) -> Iterator[tuple[str, Any]]:
         yield "bus", plan.bus
     if plan.has_calm:
         yield "calm", written(plan.calm_s)
+    if plan.temper != "cheap":
+        yield "minds", plan.temper
+    if plan.panels != "off":
+        yield "panels", plan.panels
     if plan.admin:
         yield "admin", True
     if plan.models:

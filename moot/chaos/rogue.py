@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from moot.bots.minds.generic import filled
 from moot.bots.tools.seeding import generator
 from moot.channels.errors import Refused
+from moot.chaos import interrupting
 from moot.chaos.dice import Dice
 from moot.chaos.minds import StruckMind
-from moot.chaos.plan import Spell
 from moot.host import Host
 from moot.protocols.kernel.envelope import BOT, Draft, Envelope
 from moot.protocols.kernel.message import Message
@@ -35,22 +35,22 @@ class Turn(NamedTuple):
 
     Attributes:
         host: Its port.
-        spell: The spell that it is under.
         dice: Draws what is left open.
         key: Tells its drafts from all others.
         bots: The seats that it may post as.
+        rogues: Those of them that go astray.
     """
 
     host: Host
-    spell: Spell
     dice: Dice
     key: str
     bots: tuple[str, ...]
+    rogues: tuple[str, ...]
 
     @property
     def seat(self) -> Seat:
         """Draw who posts."""
-        return Seat(self.dice.pick([one for one in self.spell.seats if one in self.bots] or self.bots))
+        return Seat(self.dice.pick(self.rogues))
 
     def tenure(self, seat: Seat) -> int:
         """Return the tenure that a bot knows: not that of the person who holds its seat now."""
@@ -187,6 +187,25 @@ async def _deposed(turn: Turn) -> bool:
         note = filled(ResearchNote, {}, generator("chaos", dice.whole(0, 2**31)), host.clock.now())
         draft = Draft(channel="#a-research", author=seat, body=note, actor=BOT, key=turn.key)
     return await turn.post(replace(draft, tenure=0))
+
+
+async def interrupt(turn: Turn, case_id: str) -> bool:
+    """Say something in a case as somebody is asked for something there."""
+    found = await interrupting.said(turn.host, case_id, turn.dice, turn.rogues)
+    if found is None:
+        return False
+    seat, said = Seat(found[0]), found[1]
+    return await turn.post(
+        Draft(
+            channel=said.channel,
+            author=seat,
+            body=said.body,
+            actor=BOT,
+            case_id=said.case_id,
+            tenure=turn.tenure(seat),
+            key=turn.key,
+        )
+    )
 
 
 ACTS: Final[Mapping[str, Callable[[Turn], Awaitable[bool]]]] = {

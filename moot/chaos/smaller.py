@@ -128,6 +128,10 @@ def plainer(plan: WorldPlan) -> Iterator[WorldPlan]:
             yield changed(plan, models=tuple(one for one in plan.models if one != seat))
     if plan.admin:
         yield changed(plan, admin=False)
+    if plan.temper != "cheap":
+        yield changed(plan, temper="cheap")
+    if plan.panels != "off":
+        yield changed(plan, panels="off")
     if len(plan.systems) > 1:
         yield changed(plan, systems=("A",))
         yield changed(plan, systems=("B",))

@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple
 from moot.bots.desk.broker import Broker
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
-from moot.bots.minds.simulated.temper import DEFAULT
 from moot.bots.notebook.client import Notebook
 from moot.channels.bus import Bus
 from moot.channels.errors import StorageError
@@ -36,6 +35,7 @@ from moot.chaos.models import ScriptedModels, in_use
 from moot.chaos.notebook import StruckNotebook, write_notes
 from moot.chaos.plan import Spell, WorldPlan
 from moot.chaos.striking import Striking
+from moot.chaos.tempers import TEMPERS
 from moot.chaos.wall import AcceleratedWorld, RealWorld, Wall
 from moot.clock import Clock, VirtualClock
 from moot.config.settings import Settings, load_settings
@@ -54,9 +54,6 @@ from moot.stored import last_sent_at
 
 DOWN_S: Final = 3.0
 """After a kill the society is down for the spell's size, at least so many seconds."""
-
-CHEAP: Final = replace(DEFAULT, candidates=2, shortlist=1, repairs=1, revisions=1)
-"""Simulated minds that think as little as they may: what they say matters less here than when."""
 
 
 class Happening(NamedTuple):
@@ -158,7 +155,13 @@ class _Struck(Ports):
         # The simulated admin is a person; what goes wrong with people is theirs.
         if seat == ADMIN:
             return mind
-        return StruckMind(seat, mind, self._striking, is_model=seat in self._plan.models)
+        return StruckMind(
+            seat,
+            mind,
+            self._striking,
+            is_model=seat in self._plan.models,
+            tardy=Dice("tardy", self._plan.seed) if self._plan.temper == "tardy" else None,
+        )
 
     def market(self, market: Market) -> Market:
         return StruckMarket(market, self._spells)
@@ -287,6 +290,7 @@ class World:
             desk={"enabled": "B" in plan.systems},
             log={"durability": "process"},
             arena={"notebook": str(write_notes(self._directory))} if self._directory is not None else {},
+            panel={"promotions": plan.panels, "architecture": plan.panels},
             **self._models(),
         )
 
@@ -316,7 +320,7 @@ class World:
             bus=plan.bus,
             is_admin_simulated=plan.admin,
             past=self._past,
-            temper=CHEAP,
+            temper=TEMPERS[plan.temper],
             ports=_Struck(plan, self.striking, self._acked, self._disk),
         )
 
@@ -378,6 +382,7 @@ class World:
                 self._cut_at = env.seq
         if life is None:
             return
+        life.interrupt(fx.opened)
         if self._is_cut:
             life.end("cut")
         elif (env.sent_at - self.plan.start).total_seconds() > self.plan.most_s:

@@ -99,6 +99,13 @@ class NobodyIsAskedForEver(Memory, source="5.3, R-E2"):
         self.open.pop(message["case_id"], None)
         return ()
 
+    @hears("RULING")
+    def ruled(self, message: Message) -> Findings:
+        """Note one that a person stopped (K21)."""
+        if message["body"]["outcome"] == "stop":
+            self.open.pop(message["case_id"], None)
+        return ()
+
     @hears("SOCIETY_STARTED", "CLOCK_SET")
     def shifted(self, message: Message) -> Findings:
         """Begin to count anew: time in which the society could do nothing is nobody's (K6)."""

@@ -93,6 +93,14 @@ class StoppedIsOver(Memory, source="K21, K23"):
     def __init__(self) -> None:
         self.stopped: dict[str, int] = {}
         self.over: Recent[str, int] = Recent()
+        self.halts: Recent[str, int] = Recent()
+
+    @hears("HALT", "RISK_ALERT")
+    def halted(self, message: Message) -> Findings:
+        """Note a halt, which a STOP leaves as it is (R-B5)."""
+        body = message["body"]
+        self.halts[body["halt_id"] if body["type"] == "HALT" else body["alert_id"]] = message["seq"]
+        return ()
 
     @hears("STOP")
     def stop(self, message: Message) -> Findings:
@@ -113,8 +121,9 @@ class StoppedIsOver(Memory, source="K21, K23"):
     @hears("RULING")
     def ruled(self, message: Message) -> Findings:
         """Note which case is over."""
-        if message["body"]["outcome"] == "stop":
-            self.over[message["body"]["case_id"]] = message["seq"]
+        body = message["body"]
+        if body["outcome"] == "stop" and body["case_id"] not in self.halts:
+            self.over[body["case_id"]] = message["seq"]
         return ()
 
     @hears("CYCLE_TRIGGER", "TRADING_DAY")

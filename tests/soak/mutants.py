@@ -19,6 +19,7 @@ from typing import Any, Final
 from moot.chaos.faults import CLASSES
 from moot.chaos.plan import WEEK
 from moot.chaos.run import ChaosOptions, week_of
+from moot.laws import LAWS
 from tests.soak.switches import SAFEGUARDS, Safeguard, switch_off
 
 HERE: Final = Path(__file__).parent
@@ -33,6 +34,9 @@ MOST: Final = 60
 
 NOTHING: Final = "nothing"
 """With nothing switched off the same weeks have no finding: else one would prove nothing."""
+
+LAW_NAMES: Final = frozenset(law.name for law in LAWS)
+"""Of what one week finds, a law says best what is wrong."""
 
 BY_NAME: Final[Mapping[str, Safeguard]] = {one.name: one for one in SAFEGUARDS}
 
@@ -61,7 +65,8 @@ def look(name: str, *, most: int = MOST, days: float = WEEK, classes: tuple[str,
             weeks += 1
             week = week_of((options, seed))
             if week.findings:
-                row |= {"seed": seed, "finding": _short(week.findings[0]), "findings": len(week.findings)}
+                first = min(map(_short, week.findings), key=lambda said: _law(said) not in LAW_NAMES)
+                row |= {"seed": seed, "finding": first, "findings": len(week.findings)}
                 break
         seed += 1
     return {**row, "weeks": weeks, "wall_s": round(time.monotonic() - began, 1)}
@@ -74,7 +79,11 @@ def _short(finding: str) -> str:
 
 def check_of(row: Mapping[str, Any]) -> str:
     """Return what found it: a law, or a check of `moot verify` with its rule."""
-    return str(row["finding"]).partition(": ")[0]
+    return _law(str(row["finding"]))
+
+
+def _law(said: str) -> str:
+    return said.partition(": ")[0]
 
 
 def table(rows: Mapping[str, Mapping[str, Any]]) -> str:

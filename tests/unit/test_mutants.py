@@ -40,7 +40,7 @@ def test_the_page_tells_what_came_of_each() -> None:
 @pytest.mark.parametrize(
     ("name", "days", "classes", "law"),
     [
-        ("ids", 1.0, ("people", "transport"), "ids-once"),
+        ("violations", 1.0, ("bots",), "no-runaway"),
         ("permissions", 1.0, ("people",), "each-its-own-word"),
         ("guests", 1.0, ("people",), "envelope [K14]"),
     ],
