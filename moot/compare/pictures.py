@@ -96,8 +96,11 @@ def cost_and_quality(score: str, unit: str, arms: Sequence[Priced], word: Word) 
     named = [mark for mark in marks if isinstance(mark, Dots)]
     x = Axis(0.0, 1.1 * max((one.cost for one in arms), default=1.0) or 1.0, f"{unit} a case", _plain)
     y = _axis([end for one in arms for end in _ends(one.quality)], score, word)
-    best = max(arms, key=lambda one: one.quality.value)
-    told = f"{best.arm} scores highest, {word(best.quality.value)}, for {_plain(best.cost)} {unit} a case."
+    low, high = (end(arms, key=lambda one: one.quality.value) for end in (min, max))
+    told = (
+        f"From {word(low.quality.value)} with {low.arm}, for {_plain(low.cost)} {unit} a case, "
+        f"to {word(high.quality.value)} with {high.arm}, for {_plain(high.cost)}."
+    )
     drawn = plot(marks, x, y, told, named=named)
     return Picture(
         f"{score[:1].upper()}{score[1:]} and what it costs",

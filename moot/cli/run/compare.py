@@ -118,17 +118,37 @@ def run(
     return report(out, as_json=as_json)
 
 
-@command("moot compare report ./study", "moot compare report ./study --json | jq .differences", within=group)
+@command(
+    "moot compare report ./study",
+    "moot compare report ./study --pages ./study-report",
+    "moot compare report ./study --json | jq .differences",
+    within=group,
+)
 def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a study.")],
+    pages: Annotated[
+        Path | None,
+        typer.Option(
+            "--pages",
+            metavar="FOLDER",
+            help="Write report.html with pictures, report.md and pages of all cases here.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Say what a study found: each arm's figures, and how arms differ, case by case."""
     from moot.compare.reading import keep_report, summary_of
+    from moot.compare.report import PAGE, write_pages
 
     found = summary_of(directory)
-    if not found.left:
-        keep_report(directory, found)
+    try:
+        if not found.left:
+            keep_report(directory, found)
+        if pages is not None:
+            write_pages(directory, found, pages)
+            say(f"the report is {pages / PAGE}")
+    except OSError as error:
+        raise Unusable(f"{error.filename or pages}: cannot be written: {error.strerror or error}") from None
     if as_json:
         write_json(found.as_json())
     else:

@@ -43,10 +43,10 @@ def test_a_difference_of_one_case_has_no_interval_and_is_drawn_without_one() -> 
     assert "nan" not in picture.html
 
 
-def test_cost_and_quality_name_the_arm_that_scores_highest() -> None:
+def test_cost_and_quality_name_the_arms_at_both_ends() -> None:
     arms = [Priced("one", 1.0, _of(0.3, 0.2, 0.4)), Priced("<five>", 5.0, _of(0.6, 0.5, 0.7))]
     picture = cost_and_quality("F1", "calls", arms, lambda value: f"{value:.1f}")
-    assert picture.told == "<five> scores highest, 0.6, for 5 calls a case."
+    assert picture.told == "From 0.3 with one, for 1 calls a case, to 0.6 with <five>, for 5."
     assert "<five>" not in picture.html
     assert "&lt;five&gt;" in picture.html
 

@@ -1,0 +1,121 @@
+"""What a study found, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moot.compare.cases.case import CORRECT
+from moot.compare.summary import Differing, Summary
+from moot.statistics.clusters import Estimate
+
+LESS_IS_BETTER: Final = frozenset({"regret", "false_alarms"})
+"""Scores that count what is bad."""
+
+FOUND: Final = "found "
+"""How the score for a kind of error begins."""
+
+
+def primary_of(found: Summary) -> Differing | None:
+    """Return the comparison that was registered as what decides the study."""
+    return next((one for one in found.differences if one.is_primary), None)
+
+
+def score_of(found: Summary) -> str:
+    """Return the score that counts most: the primary comparison's, else whether answers are right."""
+    primary = primary_of(found)
+    return primary.score if primary is not None else CORRECT
+
+
+def led(found: Summary) -> str:
+    """Say what the study came to."""
+    if found.planned is not None and found.answers < found.planned:
+        return f"It is not over: {found.answers:,} of {found.planned:,} answers are there."
+    primary = primary_of(found)
+    if primary is None:
+        return "It is over. No primary comparison was registered, so nothing was to be decided."
+    return outcome(primary)
+
+
+def outcome(one: Differing) -> str:
+    """Say what a comparison came to."""
+    low, high = one.found.interval
+    name = worded(one.score)
+    more, fewer = (f"{calls:.1f}" for calls in one.calls)
+    cost = f"both at {more} calls a case" if more == fewer else f"at {more} calls a case to {fewer}"
+    less = " Less is better." if one.score in LESS_IS_BETTER else ""
+    by = f"{signed(one.found.value)} (95 % interval {between(one.found, signed)}), {cost}"
+    if low != low:
+        return f"There are too few cases to compare {one.arm} with {one.than} in {name}."
+    if low <= 0 <= high:
+        return f"No difference in {name} was shown between {one.arm} and {one.than}: {by}.{less}"
+    side = "higher" if low > 0 else "lower"
+    return f"{name[:1].upper()}{name[1:]}: {side} with {one.arm} than with {one.than}, {by}.{less}"
+
+
+def worded(score: str) -> str:
+    """Write a score's name as people read it."""
+    return score.replace("_", " ")
+
+
+def sentences(found: Summary) -> Iterator[str]:
+    """Say what else is worth saying of the arms."""
+    for one in found.arms:
+        if one.silent:
+            yield f"{one.arm} gave no answer {one.silent:,} of {one.answers:,} times; that counts as not right."
+        if one.effective_votes is not None:
+            yield f"The votes of {one.arm} are worth {figure(one.effective_votes)} independent ones."
+
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+"""Heads, and rows of as many cells."""
+
+
+def arms_table(found: Summary) -> Table:
+    """Return what each arm did: a row for each figure, a column for each arm."""
+    arms = found.arms
+    scores = list(dict.fromkeys(name for one in arms for name in one.scores))
+    rows = [
+        ("answers", *(f"{one.answers:,}" for one in arms)),
+        ("calls a case", *(f"{one.calls:.1f}" for one in arms)),
+        *((worded(score), *(figure(one.scores.get(score)) for one in arms)) for score in scores),
+        ("Brier score", *(figure(one.brier) for one in arms)),
+        ("votes are worth", *(figure(one.effective_votes) for one in arms)),
+        ("calls for each right answer", *(figure(one.per_correct) for one in arms)),
+    ]
+    return ("figure", *(one.arm for one in arms)), [row for row in rows if set(row[1:]) != {"–"}]
+
+
+def differences_table(found: Summary) -> Table:
+    """Return how arms differ: the registered comparison first."""
+    heads = ("difference", "in", "by", "95 % interval", "calls", "registered")
+    return heads, [
+        (
+            f"{one.arm} over {one.than}",
+            worded(one.score),
+            signed(one.found.value),
+            between(one.found, signed),
+            f"{one.calls[0]:.1f} and {one.calls[1]:.1f}",
+            "primary" if one.is_primary else "exploratory",
+        )
+        for one in found.differences
+    ]
+
+
+def figure(one: Estimate | None) -> str:
+    """Write a figure with its interval; a dash where there is none."""
+    if one is None or one.value != one.value:
+        return "–"
+    low, high = one.interval
+    return f"{one.value:.3f}" + ("" if low != low else f" ({low:.3f} to {high:.3f})")
+
+
+def between(one: Estimate, word: Callable[[float], str]) -> str:
+    """Write an interval."""
+    low, high = one.interval
+    return "–" if low != low else f"{word(low)} to {word(high)}"
+
+
+def signed(value: float) -> str:
+    """Write a difference."""
+    return "–" if value != value else f"{value + 0.0:+.3f}".replace("-", "−")
