@@ -29,7 +29,7 @@ def score_of(found: Summary) -> str:
 
 def led(found: Summary) -> str:
     """Say what the study came to."""
-    if found.planned is not None and found.answers < found.planned:
+    if found.left:
         return f"It is not over: {found.answers:,} of {found.planned:,} answers are there."
     primary = primary_of(found)
     if primary is None:
