@@ -49,7 +49,9 @@ NOTE: Final = (
 def permissions() -> Iterator[str]:
     """Write the channels, who reads them, and who may post what where."""
     yield "# Channels and permissions\n"
-    yield "What the matrix does not allow is refused at publish, and kept as an AUDIT line in `#admin`.\n"
+    yield "Which seat reads which channel, and may say what there: the permission matrix. What it does not allow is"
+    yield "refused before it is logged, and kept as an AUDIT line in `#admin`. `moot view DIR SEAT` shows what a seat"
+    yield "reads.\n"
     yield "## Channels\n"
     yield "| channel | system | purpose | read by |\n|---|---|---|---|"
     matrix = rules().matrix
@@ -58,7 +60,7 @@ def permissions() -> Iterator[str]:
             seat for seat in rulebook().seats if seat != VIEWER and matrix.may_read(seat, channel.name)
         )
         yield f"| `{channel.name}` | {channel.system} | {channel.purpose} | {', '.join(readers)} |"
-    yield "\nViewers read and write what the configuration says.\n"
+    yield "\nViewers read and write what `[viewers]` in the [configuration](../how-to/configure.md) says.\n"
     yield "## Who posts what where\n"
     yield "| type | seats | channels | what it does |\n|---|---|---|---|"
     for kind in sorted(matrix.types):
@@ -126,7 +128,9 @@ def states() -> Iterator[str]:
     """Write how every kind of case moves, as tables and diagrams, in the rulebook's order."""
     yield "# States and obligations\n"
     yield "What a phase makes owed, and until when. After `within` the referee pings; after the grace it may rule, and"
-    yield "the ruling says what silence leads to. What a table lacks is illegal.\n"
+    yield "the ruling says what silence leads to: *void* lets the message fall, *skip* goes on without it, and what"
+    yield "else stands there, such as REJECT, is decided in the seat's place. What a table lacks is illegal. `moot"
+    yield "obligations DIR` shows what is owed now.\n"
     for machine in rulebook().types.values():
         yield f"## {machine.shown}\n"
         yield from _machine(machine)
