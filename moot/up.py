@@ -345,6 +345,7 @@ async def _serve_guests(
         io_loop.call_soon_threadsafe(server.cut_off, is_cut)
 
     beside = asyncio.create_task(plan.ports.beside(society.host, cut_off), name="beside the society")
+    beside.add_done_callback(_beside_ended)
 
     async def end() -> None:
         for task in (feeding, beside):
@@ -398,6 +399,12 @@ def _serving_ended(serving: Future[None]) -> None:
     # Being closed with the society is how serving ends.
     if not isinstance(fault, IoThreadClosed):
         _log.error("no gateway socket: chat platforms stay dark", why=str(fault))
+
+
+def _beside_ended(task: asyncio.Task[None]) -> None:
+    """Say so when a rehearsal could not go on; the society does."""
+    if not task.cancelled() and (fault := task.exception()) is not None:
+        _log.error("nothing is made to go wrong any more", why=f"{type(fault).__name__}: {fault}")
 
 
 async def _running_loop() -> asyncio.AbstractEventLoop:

@@ -131,7 +131,9 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
     "transport": {
         "twice": Fault(live="what a person posts arrives twice"),
         "late": Fault(2.0, sizes=(1.0, 7_200.0), live="what a person posts arrives late"),
-        "cut": Fault(live="the gateway is cut off: no page and no platform reaches the society"),
+        "cut": Fault(
+            live="the gateway is cut off: nothing that is done on the page or a platform reaches the society"
+        ),
         "notebook_gone": Fault(lasts_s=LONG),
         "notebook_hangs": Fault(lasts_s=LONG),
     },

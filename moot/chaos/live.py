@@ -141,7 +141,8 @@ class Rehearsal(Ports):
     async def beside(self, host: Host, cut_off: Callable[[bool], None]) -> None:
         telling = asyncio.create_task(self._keep_telling(host), name="rehearsal")
         try:
-            await self._turns(host, cut_off)
+            with suppress(BusClosed):
+                await self._turns(host, cut_off)
         finally:
             for door in self._doors:
                 door.hurry()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from moot.channels.log.reader import LogRows, Row, holding
 from moot.cli.errors import CheckFailed, Unusable
-from moot.cli.output import Counting
+from moot.cli.output import Counting, say
 from moot.place import log_path
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def folded(log: Log, until: int | None = None) -> Iterator[tuple[Envelope, Effec
 
 
 def fold(log: Log, until: int | None = None, watch: Watch | None = None) -> Docket:
-    """Fold a log and return the docket.
+    """Fold a log and return the docket; of a rehearsal's the user is told that it is one.
 
     Args:
         log: The log.
@@ -188,6 +188,8 @@ def fold(log: Log, until: int | None = None, watch: Watch | None = None) -> Dock
         last = docket
         if watch is not None:
             watch(envelope, effects, docket)
+    if last is not None and last.context.fold_named("minds").is_rehearsal:
+        say("a rehearsal: things are made to go wrong on purpose, and nothing in this log is for real")
     return last or Docket(rules())
 
 

@@ -37,8 +37,8 @@ from moot.protocols.kernel.minds import REHEARSAL
 from moot.protocols.kernel.officers import ON_PURPOSE
 from moot.reception import Reception
 from moot.society import Society
-from moot.stored import stored_envelopes
-from tests.doubles.command_line import data, done
+from moot.stored import last_sent_at, stored_envelopes
+from tests.doubles.command_line import data, done, moot
 from tests.doubles.table import START
 
 RATE = 0.2
@@ -102,15 +102,33 @@ def test_what_is_made_to_go_wrong_stands_in_the_log_which_keeps_the_rules(
     assert "mind failed" not in caplog.text + capsys.readouterr().out, "who dies on purpose is no error"
 
 
-def test_a_rehearsal_that_was_killed_goes_on_and_makes_the_same_go_wrong_on_the_same_occasions() -> None:
-    past = Past()
-    rehearse(past, 3.0, Rehearsal(1, RATE))
-    before = len(told(past))
-    rehearse(past, 3.0, Rehearsal(1, RATE))
-    assert len(told(past)) > before > 0
-    assert not found(past)
-    ids = [entry.envelope.id for entry in past.entries]
-    assert len(ids) == len(set(ids))
+def test_a_rehearsal_that_was_killed_goes_on_and_its_log_keeps_the_rules(tmp_path: Path) -> None:
+    """On files, where what was durable is what is there."""
+    seen: list[int] = []
+    for _ in range(3):
+        at = last_sent_at(tmp_path) or START
+        plan = Plan(
+            settings=load_settings(),
+            seed=1,
+            start=at,
+            directory=tmp_path,
+            bus="sqlite",
+            rehearsal=RATE,
+            ports=Rehearsal(1, RATE),
+        )
+
+        async def main(clock: VirtualClock, plan: Plan = plan) -> None:
+            society = await Society.open(plan, clock)
+            beside = asyncio.create_task(plan.ports.beside(society.host, lambda _is_cut: None))
+            await clock.sleep(timedelta(hours=2, minutes=11))
+            await society.abandon()
+            beside.cancel()
+            await asyncio.gather(beside, return_exceptions=True)
+
+        VirtualClock(at).run(main)
+        seen.append(done("log", tmp_path).count("records rehearsed fault"))
+    assert 0 < seen[0] < seen[1] < seen[2]
+    assert "every rule holds" in done("verify", tmp_path)
 
 
 def test_without_faults_it_stays_a_rehearsal_and_nothing_goes_wrong() -> None:
@@ -146,7 +164,9 @@ def test_whoever_looks_is_told_that_it_is_a_rehearsal(tmp_path: Path) -> None:
             beside = asyncio.create_task(plan.ports.beside(society.host, lambda _is_cut: None))
             await clock.sleep(timedelta(hours=3))
             assert f"| {REHEARSAL} |" in status(society, 400).plain
-            answer = await Reception(society.host, Patience(society, wall_s=1.0)).ask("status", {})
+            patience = Patience(society, wall_s=1.0)
+            answer = await Reception(society.host, patience).ask("status", {})
+            await patience.close()
             assert answer.startswith("A rehearsal: ")
             beside.cancel()
             await asyncio.gather(beside, return_exceptions=True)
@@ -154,6 +174,9 @@ def test_whoever_looks_is_told_that_it_is_a_rehearsal(tmp_path: Path) -> None:
     VirtualClock(START).run(main)
     assert data("status", tmp_path)["rehearsal"] == 0.25
     assert "rehearsal     25 % of occasions are made to go wrong; moot log" in done("status", tmp_path)
+    assert moot("positions", tmp_path).stderr.startswith(
+        "a rehearsal: things are made to go wrong on purpose"
+    )
     lines = done("log", tmp_path).splitlines()
     assert len(lines) > 20
     assert all("(rehearsal" in line for line in lines)
