@@ -54,18 +54,23 @@ class Solver:
         if context := str(shown.get("context", "")):
             return self._looked_up(context, question, rng)
         if steps := _steps(question):
-            return self._reckoned(steps, rng)
+            return self._reckoned(steps, options, rng)
         if not options:
             return None, 0.0
         return options[int(rng.integers(len(options)))], 1.0 / len(options)
 
-    def _reckoned(self, steps: Sequence[Any], rng: np.random.Generator) -> tuple[str, float]:
+    def _reckoned(
+        self, steps: Sequence[Any], options: Sequence[str], rng: np.random.Generator
+    ) -> tuple[str, float]:
+        """Reckon, and take the option that is nearest to what comes out."""
         value = 0
         for step, by in steps:
             value = step(value, by)
             if rng.random() < self.slip:
                 value += (1, -1, 10, -10)[int(rng.integers(4))]
-        return str(value), (1.0 - self.slip) ** len(steps)
+        numbers = [int(one) for one in options if one.isdecimal()]
+        nearest = min(numbers, key=lambda one: abs(one - value), default=value)
+        return str(nearest), (1.0 - self.slip) ** len(steps)
 
     def _counted(
         self, chain: Sequence[str], question: str, options: Sequence[str], rng: np.random.Generator

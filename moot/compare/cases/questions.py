@@ -13,6 +13,8 @@ from moot.bots.tools.seeding import generator
 from moot.compare.cases.case import QUESTION, Case
 
 HARDEST: Final = 5
+OPTIONS: Final = 4
+"""Among so many numbers is the result of arithmetic."""
 
 PEOPLE: Final = ("Ada", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gita", "Hugo", "Ines", "Jon")
 TOWNS: Final = (
@@ -29,13 +31,13 @@ class Asked(NamedTuple):
     Attributes:
         question: In words.
         answer: A whole number, or a text.
-        options: Among what the answer is; none for a number.
+        options: Among what the answer is.
         context: What the question is about, such as a table.
     """
 
     question: str
     answer: int | str
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...]
     context: str = ""
 
 
@@ -56,7 +58,9 @@ def arithmetic(difficulty: int, rng: np.random.Generator) -> Asked:
         else:
             value, told = value + by, f"{by} more are bought."
         said.append(told)
-    return Asked(" ".join([*said, f"How many {good} are there in the end?"]), value)
+    near = [value + by for by in rng.permutation((-10, -2, -1, 1, 2, 10)).tolist() if value + by >= 0]
+    options = tuple(str(one) for one in sorted([value, *near[: OPTIONS - 1]]))
+    return Asked(" ".join([*said, f"How many {good} are there in the end?"]), value, options)
 
 
 def logic(difficulty: int, rng: np.random.Generator) -> Asked:
@@ -128,8 +132,7 @@ class Questions:
         sort = tuple(SORTS)[n % len(SORTS)]
         difficulty = n // len(SORTS) % HARDEST + 1
         asked = SORTS[sort](difficulty, generator(self.name, self.seed, n))
-        shown: dict[str, Any] = {"question": asked.question}
-        shown |= {"options": asked.options} if asked.options else {}
+        shown: dict[str, Any] = {"question": asked.question, "options": asked.options}
         shown |= {"context": asked.context} if asked.context else {}
         truth = {"answer": asked.answer, "sort": sort, "difficulty": difficulty}
         return Case(f"question-{self.seed}-{n:05d}", QUESTION, shown, truth)

@@ -37,6 +37,8 @@ def test_arithmetic_is_right_step_by_step(cases: list[Case]) -> None:
             elif "more are bought" in sentence:
                 value += by
         assert value == answer
+        assert len(set(shown["options"])) == 4
+        assert str(answer) in shown["options"]
         assert value >= 0
 
 
