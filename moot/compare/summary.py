@@ -212,6 +212,8 @@ def _differences(
         if asked is not None and (asked[1], asked[0]) == (arm, than):
             than, arm = arm, than  # noqa: PLW2901  # the registered direction
         for score in columns[arm].scores:
+            if " " in score and (arm, than, score) != asked:
+                continue
             first, second = (_table(columns[one], score, cases) for one in (than, arm))
             if first is None or second is None:
                 continue

@@ -21,8 +21,8 @@ from moot.statistics.permutation import Floats
 from moot.statistics.shares import Interval
 
 RESAMPLES: Final = 4_000
-MOST_DRAWN: Final = 3_000
-GROUPS: Final = 1_000
+MOST_DRAWN: Final = 1_000
+GROUPS: Final = 500
 """Of more cases, so many random groups are drawn instead, which takes no longer and bounds as well."""
 
 _AT_ONCE: Final = 4_000_000

@@ -59,7 +59,8 @@ CORRECT: Final = "correct"
 Scorer = Callable[[Case, Json], Mapping[str, Score]]
 """Scores an answer, None for none, by a case's truth: all figures that it has, by name.
 
-A figure is one over the cases that have it.
+A figure is one over the cases that have it. A name of several words, such as `correct at 3`, is that of a part of
+another figure: it is shown for each arm, and arms are compared in it only where a study registers that.
 
 It raises ValueError for a truth that it cannot use.
 """

@@ -36,7 +36,7 @@ def test_a_figure_of_very_many_cases_is_the_true_one(name: str, monkeypatch: pyt
     monkeypatch.setattr(coverage, "CASES", 60_000)
     truth, draw = coverage.KNOWN[name]
     low, high = draw(np.random.default_rng(9), 10)
-    assert (low + high) / 2 == pytest.approx(truth, rel=0.03)
+    assert (low + high) / 2 == pytest.approx(truth, rel=0.05)
 
 
 def test_what_was_found_is_held_against_what_was_there() -> None:
@@ -66,7 +66,7 @@ def test_repetitions_are_no_further_cases() -> None:
     )
 
 
-@pytest.mark.parametrize("cases", [2_999, 3_500, 100_000])
+@pytest.mark.parametrize("cases", [999, 1_200, 100_000])
 def test_very_many_cases_are_drawn_in_groups_and_bounded_as_well(cases: int) -> None:
     chance = np.random.default_rng(6)
     units = 1.0 + chance.random((cases, 1))
