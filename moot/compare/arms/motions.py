@@ -37,11 +37,11 @@ class MotionDebate(Arm):
         Args:
             minds: What fills a seat; the others are the model's, or simulated.
             model: URL#NAME.
-            usd: US dollars that an answer may cost, where a model sits somewhere.
+            usd: US dollars that an answer may cost, where a model sits somewhere; 0: as configured.
         """
         silent = {str(seat): SILENT for seat in SEATS if seat not in self.speaks}
         given = {**(minds or {}), **silent}
-        self._filled = seated(given, SEATS, model=model, seats=None, budget=usd if model else None)
+        self._filled = seated(given, SEATS, model=model, seats=None, budget=usd or None)
         self._keeps = bool(self._filled.models)
 
     async def run(self, trial: Trial) -> Answer:

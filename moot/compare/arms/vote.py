@@ -32,7 +32,11 @@ class Vote(Arm):
         for n in range(max(trial.budget // self.voter.least, 1)):
             digest = hashlib.sha256(f"{trial.seed}/{n}".encode()).digest()
             one = replace(
-                trial, seed=int.from_bytes(digest[:6]), budget=self.voter.least, log=_of(trial.log, n)
+                trial,
+                seed=int.from_bytes(digest[:6]),
+                budget=self.voter.least,
+                log=_of(trial.log, n),
+                past=_of(trial.past, n),
             )
             given.append(await self.voter.run(one))
         counted = Counter(canonical_json(one.answer) for one in given if one.answer is not None)

@@ -1,0 +1,57 @@
+"""Studies with models: what was said is kept, is not paid twice, and answers a replay without a server."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from moot.compare.results import FILE, read_results
+from tests.doubles.command_line import done, moot
+from tests.doubles.model_server import ModelServer
+
+CASES = '{"id": "sum", "question": "What is 2 + 2?", "options": ["3", "4"], "truth": "4"}\n'
+STUDY = """\
+study: with-a-model
+cases: {{from: cases.jsonl}}
+arms:
+  one: {{is: single, budget: 1, model: "{url}#tiny-1"}}
+  debate: {{is: debate, budget: 9, model: "{url}#tiny-1"}}
+  vote: {{is: vote, budget: 2, model: "{url}#tiny-1"}}
+score: exact
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(latency_s=0.0) as one:
+        one.prefers = {"confidence": 0.8, "option": "4"}
+        yield one
+
+
+def test_models_answer_a_study_and_its_replay_needs_no_server(server: ModelServer, tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text(CASES, encoding="utf-8")
+    study, out = tmp_path / "study.yaml", tmp_path / "out"
+    study.write_text(STUDY.format(url=server.url), encoding="utf-8")
+    done("compare", study, "--out", out, "--at-once", 1)
+    one, debate, vote = read_results(out / FILE)
+    assert (one.answer, one.calls, vote.calls, vote.votes) == ("4", 1, 2, ("4", "4"))
+    assert 3 <= debate.calls <= 12
+    asked = len(server.calls)
+    assert asked >= one.calls + debate.calls + vote.calls
+
+    # A kill behind the first answer: what the debate's model said is in its log, and is not asked again.
+    killed = tmp_path / "killed"
+    shutil.copytree(out, killed)
+    lines = (out / FILE).read_bytes().splitlines(keepends=True)
+    (killed / FILE).write_bytes(lines[0])
+    server.forget()
+    done("compare", study, "--out", killed, "--at-once", 1)
+    assert (killed / FILE).read_bytes() == (out / FILE).read_bytes()
+    assert not server.calls
+
+    server.stop()
+    assert "byte for byte" in moot("compare", "--replay", out, "--at-once", 1).stderr
+    assert "all as it says" in done("verify", out)
