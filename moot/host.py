@@ -26,12 +26,14 @@ from moot.protocols.escalation.case import EscalationState
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
+from moot.protocols.kernel.errors import Forbidden
 from moot.protocols.kernel.message import Message, changed
+from moot.protocols.kernel.minds import STAND_IN
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation
 from moot.protocols.kernel.officers import MIND_FAILED, ClockSet
 from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
 from moot.protocols.kernel.rules import Gate, Rules
-from moot.protocols.kernel.seats import ADMIN, OFFICERS, Seat
+from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, Seat
 from moot.protocols.kernel.stop import SOCIETY
 from moot.protocols.rulebook import rulebook
 from moot.seeing import may_see
@@ -357,10 +359,27 @@ class Host:
             Refused: The draft was not taken.
         """
         try:
+            self._check_holder(draft)
             return await self._to_bus(draft)
         except Refused as refused:
             await self.audit_refusal(_bytes_of(draft), refused, seat=str(draft.author), channel=draft.channel)
             raise
+
+    def _check_holder(self, draft: Draft) -> None:
+        """Check that who speaks in a seat's tenure holds the seat; one of an older tenure is the docket's to judge.
+
+        Raises:
+            Refused: Somebody else holds it (K14).
+        """
+        seat, actor, context = draft.author, draft.actor, self.docket.context
+        if seat in OFFICERS or seat in PEOPLE or draft.tenure != context.tenures.get(seat, 0):
+            return
+        holder = context.holders.get(seat)
+        if actor == holder or (holder is None and actor in (BOT, STAND_IN)):
+            return
+        whose = f"{holder.name} holds {seat}" if holder is not None else f"a bot fills {seat}"
+        who = actor.name if actor.kind == "human" else "its bot"
+        raise Refused(Forbidden("K14", f"{whose}, not {who}", field="actor"))
 
     async def _to_bus(self, draft: Draft) -> Receipt:
         """Publish, and remember what is on its way until the log has it.

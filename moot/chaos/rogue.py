@@ -53,9 +53,8 @@ class Turn(NamedTuple):
         return Seat(self.dice.pick(self.rogues))
 
     def tenure(self, seat: Seat) -> int:
-        """Return the tenure that a bot knows: not that of the person who holds its seat now."""
-        context = self.host.docket.context
-        return 0 if seat in context.holders else context.tenures.get(seat, 0)
+        """Return the tenure of the seat, that of a person too: nobody keeps a bot from looking it up."""
+        return self.host.docket.context.tenures.get(seat, 0)
 
     async def recent(self, is_bot: bool = True) -> Envelope | None:
         """Draw a late message of the log, of a bot."""

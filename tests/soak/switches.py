@@ -150,10 +150,20 @@ SAFEGUARDS: Final = (
         classes=("bots", "people"),
     ),
     Safeguard(
+        "impostor",
+        "K14",
+        "the refusal of a bot in a seat that a person holds",
+        (Edit("moot.host:Host.publish", "self._check_holder(draft)", "pass"),),
+        classes=("bots", "people"),
+    ),
+    Safeguard(
         "holder",
         "K14",
         "the question whether who speaks for a seat holds it",
-        (Edit("moot.door:Door._as_whom", "if holder != actor:", "if False:"),),
+        (
+            Edit("moot.door:Door._as_whom", "if holder != actor:", "if False:"),
+            Edit("moot.host:Host.publish", "self._check_holder(draft)", "pass"),
+        ),
     ),
     Safeguard(
         "guests",

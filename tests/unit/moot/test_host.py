@@ -425,6 +425,28 @@ def test_k14_an_answer_prepared_before_the_seat_was_taken_is_a_violation() -> No
     assert not findings(log)
 
 
+def test_k14_a_bot_that_knows_the_tenure_of_who_took_its_seat_is_refused_at_once() -> None:
+    async def script(stage: Stage) -> None:
+        obligation = await until(stage, lambda: owed(stage, EXPLORER, "HYPOTHESIS"))
+        view = await stage.host.view(EXPLORER, obligation)
+        assert view is not None
+        await stage.post(person(SeatTaken(seat="explorer", user_id="ann", reason="mine")))
+        draft = stage.host.answer_draft(view, bodies.hypothesis(obligation.case_id))
+        assert draft is not None
+        with pytest.raises(Refused, match="ann on .* holds explorer, not its bot"):
+            await stage.host.publish(draft)
+        await stage.post(person(SeatReleased(seat="explorer", user_id="ann", reason="done"), key="p2"))
+        tenure = stage.host.docket.context.tenures[EXPLORER]
+        with pytest.raises(Refused, match="a bot fills explorer, not ann on"):
+            await stage.host.publish(replace(draft, actor=ANN, tenure=tenure))
+
+    log = play({EXPLORER: Silent(), CRITIC: Silent(), EVOLVER: Silent()}, script)
+    assert "HYPOTHESIS" not in kinds(log)
+    refused = [audit for audit in of(log, "AUDIT") if audit.event == "refused"]
+    assert [(audit.seat, "K14" in audit.reason) for audit in refused] == [("explorer", True)] * 2
+    assert not findings(log)
+
+
 def test_k14_two_missed_deadlines_in_a_row_release_a_taken_seat() -> None:
     async def script(stage: Stage) -> None:
         await stage.post(person(SeatTaken(seat="critic", user_id="ann", reason="mine")))
