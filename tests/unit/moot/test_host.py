@@ -433,7 +433,7 @@ def test_k14_a_bot_that_knows_the_tenure_of_who_took_its_seat_is_refused_at_once
         await stage.post(person(SeatTaken(seat="explorer", user_id="ann", reason="mine")))
         draft = stage.host.answer_draft(view, bodies.hypothesis(obligation.case_id))
         assert draft is not None
-        with pytest.raises(Refused, match="ann on .* holds explorer, not its bot"):
+        with pytest.raises(Refused, match=r"ann on .* holds explorer, not its bot"):
             await stage.host.publish(draft)
         await stage.post(person(SeatReleased(seat="explorer", user_id="ann", reason="done"), key="p2"))
         tenure = stage.host.docket.context.tenures[EXPLORER]
