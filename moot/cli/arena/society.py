@@ -16,7 +16,8 @@ from moot.cli.arena.input import given
 from moot.cli.arena.out import check_out, deliver
 from moot.cli.arena.runs import ProtocolFile, RecordOut, TaskFile, group
 from moot.cli.errors import Unusable
-from moot.cli.output import clock_time, console, print_table, table, write_json
+from moot.cli.fitting import Row, print_rows
+from moot.cli.output import clock_time, page, write_json
 from moot.cli.place import AsJson, Dir, Source
 from moot.cli.reading import Log, key
 
@@ -141,17 +142,24 @@ def show_runs(log: Log, *, as_json: bool) -> None:
     if as_json:
         write_json([asdict(one) for one in found])
         return
-    target = console()
+    target = page()
     if not found:
         target.print("the log holds no run of the Arena", style="dim")
         return
-    rows = table(
-        "run", "task", "opened", "rounds", "state", "reason", right=("rounds",), fold=("task", "reason")
-    )
-    for one in found:
-        opened = clock_time(datetime.fromisoformat(one.opened_at))
-        rows.add_row(one.run_id, _clean(one.task_id), opened, str(one.rounds), one.state, _clean(one.reason))
-    print_table(target, rows)
+    rows = [
+        Row(
+            (
+                one.run_id,
+                clock_time(datetime.fromisoformat(one.opened_at)),
+                str(one.rounds),
+                one.state,
+                ": ".join(text for text in (_clean(one.task_id), _clean(one.reason)) if text),
+            )
+        )
+        for one in found
+    ]
+    heads = ("run", "opened", "rounds", "state", "task and reason")
+    print_rows(target, heads, rows, right=("rounds",), below="task and reason", drop=("opened",))
 
 
 def is_opener(env: Envelope) -> bool:

@@ -160,10 +160,11 @@ def test_the_runs_of_a_log_are_listed(log: Path, table: ArenaTable) -> None:
     assert first["reason"] == "APPROVED: approved in round 2, the final output stands"
     assert (second["run_id"], second["task_id"], second["state"]) == (table.run_id, "t2", "SEEDING")
     assert (second["rounds"], second["reason"]) == (0, None)
-    lines = done("arena", "record", log).splitlines()
-    assert lines[0].split() == ["run", "task", "opened", "rounds", "state", "reason"]
-    assert lines[1].split()[:2] == [first["run_id"], "t1"]
-    assert lines[1].endswith("APPROVED: approved in round 2, the final output stands")
+    lines = done("arena", "record", log, COLUMNS="80").splitlines()
+    assert [lines[0].split(), lines[1].strip()] == [["run", "opened", "rounds", "state"], "task and reason"]
+    assert lines[2].split()[0] == first["run_id"]
+    assert lines[3].strip() == "t1: APPROVED: approved in round 2, the final output stands"
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_run_of_a_log_has_its_record(log: Path, files: Files) -> None:

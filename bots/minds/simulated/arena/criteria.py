@@ -47,10 +47,10 @@ CRITERIA: Final = (
     _criterion(
         "Measure",
         "no measure is named that could show that it failed",
-        "Before anything is changed, one weekly count is named that has to move. It failed when two weeks with it look "
-        "like two weeks without.",
-        "It failed when debates take longer and no more hypotheses pass their backtest.",
-        given="The week before showed {said}. It failed when two weeks later there are as many.",
+        "Before anything is changed, one weekly count is named that has to move. It has failed when two weeks with it "
+        "look like two weeks without.",
+        "It has failed when debates take longer and no more hypotheses pass their backtest.",
+        given="The week before showed {said}. It has failed when two weeks later there are as many.",
     ),
     _criterion(
         "Risks",
