@@ -341,6 +341,8 @@ def test_the_configuration_names_a_module_as_well(place):
     assert done.returncode == 0, done.stderr
     through_env = moot(place, "scene", "rain.yaml", "--out", "rain", MOOT_PROTOCOLS__MODULES='["weather"]')
     assert "forecasts question_20260223_1005" in through_env.stdout, through_env.stderr
+    through_file = moot(place, "scene", "rain.yaml", MOOT_CONFIG="moot.toml")
+    assert through_file.stdout == through_env.stdout, through_file.stderr
     ask = ("act", "rain", "ask", "text=Will it hail?")
     unknown = moot(place, *ask)
     assert unknown.returncode == 2 and "there is no act 'ask'" in unknown.stderr

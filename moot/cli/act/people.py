@@ -160,7 +160,10 @@ def stop(
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
-    """Stop the society, one of its systems, or a case; no bot can hold up a stop."""
+    """Stop the society, one of its systems, or a case; no bot can hold up a stop.
+
+    A system that is stopped opens no cases until the society is started again.
+    """
     from moot.channels.log.lease import holder
     from moot.cli.look.case import full_id
     from moot.protocols.kernel.people import Stop

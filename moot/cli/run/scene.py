@@ -46,10 +46,11 @@ def scene(
 
     if out is not None:
         free_for_a_log(out)
-    settings = load_settings()  # first: seats and types in the scene may be those of a protocol that it names
+    # Of a configuration of one's own a scene takes the protocols that it may speak, what models there are and what they
+    # may spend, and nothing else; first, since seats and types in the scene may be those of such a protocol.
+    own = configured(None)
+    settings = load_settings().model_copy(update={"protocols": own.protocols})
     if who.model is not None:
-        # Of a configuration of one's own a scene takes what models there are and may spend, and nothing else.
-        own = configured(None)
         settings = settings.model_copy(update={"models": own.models, "budget": own.budget})
     played = load_scene(file)
     among = seats_of(plan_of(played, None, settings).settings)
