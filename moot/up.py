@@ -5,28 +5,21 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
-from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Future
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import structlog
 
 from moot import warm_up
-from moot.channels.gateway.bridge import BusBridge
-from moot.channels.gateway.guest import GuestHost
-from moot.channels.gateway.protocol import HungUp
-from moot.channels.gateway.server import GatewayServer
 from moot.channels.guests.pump import InboxPump
 from moot.channels.log.lease import Lease
 from moot.channels.showing.rendering import speakers_of
 from moot.chaos.live import Rehearsal
-from moot.clock import Clock, IoThread, PacedClock, RealClock
-from moot.clock.errors import IoThreadClosed
+from moot.clock import Clock, PacedClock, RealClock
 from moot.clock.wall import utc_ns
 from moot.config.settings import Settings, load_settings
 from moot.console.options import OWNER
@@ -35,6 +28,7 @@ from moot.control import ControlPump
 from moot.door import Door
 from moot.feed import Feed
 from moot.gateway_child import GatewayChild
+from moot.guests import serve_guests
 from moot.log_setup import set_up_logging
 from moot.memory.bodies_file import CALLS_NAME
 from moot.minds.choosing import Chosen, MindSources, chosen
@@ -57,10 +51,6 @@ COMMAND_LINE: Final = "cli"
 DEFAULT_DIRECTORY: Final = Path("moot-data")
 LOOKED_BACK: Final = 800
 """So many messages of the past are read for the recap at the start: a day of the desk."""
-LOOK_S: Final = 1.0
-"""So often, in wall time, a society looks whether it was fenced out."""
-FEED_PAUSE_S: Final = 1.0
-"""How long after a fault messages are handed to guests again."""
 
 
 class UpRefused(Exception):
@@ -310,47 +300,13 @@ async def _serve_guests(
         if society.host.outage is not None:
             # The two wait for what they have in hand, and that must not wait for a disk that stays full (K17).
             exits.push_async_callback(society.host.outage.close)
-    io = IoThread(clock)
-    exits.push_async_callback(io.aclose)
-    io_loop = await io.call(_running_loop, wall_timeout_s=5.0)
-    bridge = BusBridge(society.bus, io_loop)
-
-    async def pause() -> None:
-        # On this loop it would be society time, which may stand still.
-        await asyncio.wrap_future(io.spawn(partial(asyncio.sleep, FEED_PAUSE_S)))
-
-    feeding = asyncio.create_task(keep_feeding(bridge, pause), name="gateway bridge")
-    io.spawn(partial(_keep_looking, bridge, society))
-
-    async def publish(draft: Any, key: str) -> Any:
-        return await bridge.on_society(lambda: door.publish_json(draft, key))
-
-    async def ask(question: str, args: Any) -> str:
-        return await bridge.on_society(lambda: reception.ask(question, args))
-
-    async def report(event: Any) -> None:
-        await bridge.on_society(lambda: reception.report(event))
-
-    async def left(guest: str) -> None:
-        await bridge.on_society(lambda: reception.left(guest))
-
-    first = [envelope async for envelope in society.bus.read(1, 1)]
-    guests = GuestHost(
-        log_id=first[0].hash, source=bridge, publish=publish, ask=ask, report=report, left=left
-    )
-    server = GatewayServer(guests, data_dir=directory)
-    io.spawn(server.serve).add_done_callback(_serving_ended)
-
-    def cut_off(is_cut: bool) -> None:
-        io_loop.call_soon_threadsafe(server.cut_off, is_cut)
-
+    cut_off = await serve_guests(exits, directory, clock, society, door, reception)
     beside = asyncio.create_task(plan.ports.beside(society.host, cut_off), name="beside the society")
     beside.add_done_callback(_beside_ended)
 
     async def end() -> None:
-        for task in (feeding, beside):
-            task.cancel()
-        await asyncio.gather(feeding, beside, return_exceptions=True)
+        beside.cancel()
+        await asyncio.gather(beside, return_exceptions=True)
 
     exits.push_async_callback(end)
     # The page reads the log's file; a society in memory has none.
@@ -367,24 +323,6 @@ async def _serve_guests(
         exits.callback(child.close)
 
 
-async def keep_feeding(bridge: BusBridge, pause: Callable[[], Awaitable[None]]) -> None:
-    """Run a bridge until its bus closes; after a fault anew, from where it was."""
-    while True:
-        try:
-            return await bridge.run()
-        except Exception as exc:
-            _log.exception("guests get no messages: starting anew", why=f"{type(exc).__name__}: {exc}")
-        await pause()
-
-
-async def _keep_looking(bridge: BusBridge, society: Society) -> None:
-    """Look for another host of the log, on the I/O thread: society time may stand still."""
-    with suppress(HungUp):
-        while True:
-            await asyncio.sleep(LOOK_S)
-            await bridge.on_society(society.bus.look)
-
-
 def _gateway_words(options: UpOptions, has_console: bool) -> list[str]:
     if not has_console:
         return ["--no-console"]
@@ -392,23 +330,10 @@ def _gateway_words(options: UpOptions, has_console: bool) -> list[str]:
     return words if options.port is None else [*words, "--port", str(options.port)]
 
 
-def _serving_ended(serving: Future[None]) -> None:
-    """Say so when the gateway's socket could not be opened; the society goes on without it."""
-    if serving.cancelled() or (fault := serving.exception()) is None:
-        return
-    # Being closed with the society is how serving ends.
-    if not isinstance(fault, IoThreadClosed):
-        _log.error("no gateway socket: chat platforms stay dark", why=str(fault))
-
-
 def _beside_ended(task: asyncio.Task[None]) -> None:
     """Say so when a rehearsal could not go on; the society does."""
     if not task.cancelled() and (fault := task.exception()) is not None:
         _log.error("nothing is made to go wrong any more", why=f"{type(fault).__name__}: {fault}")
-
-
-async def _running_loop() -> asyncio.AbstractEventLoop:
-    return asyncio.get_running_loop()
 
 
 async def control_clock(society: Society, op: str, value: float | None, by: str) -> dict[str, Any]:

@@ -134,6 +134,9 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "cut": Fault(
             live="the gateway is cut off: nothing that is done on the page or a platform reaches the society"
         ),
+        "surface_limited": Fault(lasts_s=LONG, sizes=(0.01, 0.2), buses=FILES),
+        "surface_down": Fault(lasts_s=LONG, buses=FILES),
+        "surface_lost": Fault(lasts_s=LONG, buses=FILES),
         "notebook_gone": Fault(lasts_s=LONG),
         "notebook_hangs": Fault(lasts_s=LONG),
     },

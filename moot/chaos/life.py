@@ -39,7 +39,11 @@ LATEST: Final = timedelta(minutes=10)
 
 
 class Life:
-    """One life: its society, and the people and faults of the world in it."""
+    """One life: its society, and the people and faults of the world in it.
+
+    Attributes:
+        door: What takes in what people post.
+    """
 
     def __init__(self, world: World, society: Society, ended: asyncio.Future[str]) -> None:
         """Open the door."""
@@ -49,7 +53,7 @@ class Life:
         self._dice = Dice("life", world.plan.seed)
         settings = society.plan.settings
         self._patience = Patience(society, wall_s=settings.clock.human_wall_s)
-        self._door = StruckDoor(Door(society.host, settings), world.striking)
+        self.door = StruckDoor(Door(society.host, settings), world.striking)
         self._doing: set[asyncio.Task[None]] = set()
 
     @property
@@ -112,7 +116,7 @@ class Life:
             striking.happened["transport.cut"] += 1
             await clock.sleep_until(clock.now() + timedelta(seconds=cut.ends_s - self._world.passed_s()))
         try:
-            told = str((await self._door.publish_json(plain, key))["status"])
+            told = str((await self.door.publish_json(plain, key))["status"])
         except Refused:
             told = "refused"
         if not self._ended.done():

@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -34,11 +34,13 @@ from moot.chaos.minds import StruckMind
 from moot.chaos.models import ScriptedModels, in_use
 from moot.chaos.notebook import StruckNotebook, write_notes
 from moot.chaos.plan import Spell, WorldPlan
+from moot.chaos.platform import Gateway, Platform
 from moot.chaos.striking import Striking
 from moot.chaos.tempers import TEMPERS
 from moot.chaos.wall import AcceleratedWorld, RealWorld, Wall
 from moot.clock import Clock, VirtualClock
 from moot.config.settings import Settings, load_settings
+from moot.guests import serve_guests
 from moot.laws import LAWS, Broken, Watch
 from moot.logs import open_log
 from moot.model_start import ModelSeats
@@ -49,6 +51,7 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.rulebook import rulebook
+from moot.reception import Reception
 from moot.society import Society
 from moot.stored import last_sent_at
 
@@ -210,6 +213,9 @@ class World:
         self._acked: dict[str, int] = {}
         self._cuts = sorted({round(one.size) for one in plan.spells if one.fault == "crash.cut"})
         self._disk = Disk()
+        self._gateway = self._mirrored(directory) if directory is not None else None
+        self._shown_until = 0
+        self._let_in: Callable[[], None] = lambda: None
         self._is_cut = False
         self._cut_at: int | None = None
         self._is_over = False
@@ -224,7 +230,9 @@ class World:
 
     def live(self, *, evidence: bool) -> Outcome:
         """Live until the plan is over; judge what stands in the log."""
-        outcome = self.outcome
+        outcome, gateway = self.outcome, self._gateway
+        if gateway is not None:
+            gateway.start()
         try:
             while not self._is_over and not outcome.findings:
                 outcome.lives += 1
@@ -237,6 +245,9 @@ class World:
             outcome.findings.append(
                 Finding("host", fault.seq or len(self._log), f"the host stopped: {fault}")
             )
+        finally:
+            if gateway is not None:
+                gateway.close()
         self._judge(evidence=evidence)
         outcome.happened.update(self.striking.happened)
         outcome.happened.update(self._days())
@@ -278,6 +289,10 @@ class World:
             self.wall.at(max(at_s, self.wall.passed_s), event)
 
     # ------------------------------------------------------------ a life
+
+    def _mirrored(self, directory: Path) -> Gateway:
+        """Make the gateway of a world on files."""
+        return Gateway(directory, Platform(self.plan, self.striking), self._settings().seat_of)
 
     def _settings(self) -> Settings:
         plan = self.plan
@@ -331,9 +346,12 @@ class World:
         self._clock = clock
         society = await Society.open(self._plan(), clock, listener=self._hear)
         life = self._life = Life(self, society, ended)
+        guests = AsyncExitStack()
         if self._is_cut:
             life.end("cut")
         try:
+            if self._directory is not None:
+                await self._serve(guests, self._directory, clock, society, life)
             for n in range(self.next, len(self.happenings)):
                 self._at(self.happenings[n].at_s, partial(life.happen, n))
             self._at(self.plan.wall_s, partial(life.end, "over"))
@@ -348,7 +366,10 @@ class World:
             self._is_over = how == "over"
             if self._is_over and self._calm_at is not None:
                 self.outcome.findings += life.unended(self._calm_at)
+            if self._is_over:
+                await self._drain(clock)
             await life.close()
+            await guests.aclose()
             if how in ("kill", "cut"):
                 await society.abandon()
             else:
@@ -357,6 +378,7 @@ class World:
                     await society.close()
         except OfficerFault:
             await life.close()
+            await guests.aclose()
             await society.abandon()
             raise
         finally:
@@ -365,6 +387,26 @@ class World:
                 self._virtual_s += clock.elapsed_us() / 1e6
             self._clock = self._life = None
             self._cut()
+
+    async def _serve(
+        self, guests: AsyncExitStack, directory: Path, clock: Clock, society: Society, life: Life
+    ) -> None:
+        """Let guests in, but while they are cut off."""
+        cut_off = await serve_guests(guests, directory, clock, society, life.door, Reception(society.host))
+        self._let_in = partial(cut_off, False)
+        for spell in self.plan.spells:
+            if spell.fault == "transport.cut" and spell.ends_s > self.passed_s():
+                self._at(spell.at_s, partial(cut_off, True))
+                self._at(spell.ends_s, self._let_in)
+
+    async def _drain(self, clock: Clock) -> None:
+        """Give the gateway time to show what was said."""
+        if self._gateway is not None:
+            log = list(self._log)
+            self._let_in()
+            with clock.hold():
+                await asyncio.to_thread(self._gateway.drain, log)
+            self._shown_until = len(log)
 
     def _hear(self, env: Envelope, fx: Effects) -> None:
         if self._cut_at is not None:
@@ -426,7 +468,8 @@ class World:
             found, outcome.warnings = judge(log, self._acked, evidence=evidence)
         else:
             with open_log(self._directory) as source:
-                found, outcome.warnings = judge(
-                    list(source.envelopes()), self._acked, evidence=evidence, source=source
-                )
+                log = list(source.envelopes())
+                found, outcome.warnings = judge(log, self._acked, evidence=evidence, source=source)
+            if self._gateway is not None:
+                outcome.findings += self._gateway.platform.wrong(log, self._shown_until)
         outcome.findings += found

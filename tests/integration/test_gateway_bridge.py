@@ -15,10 +15,10 @@ from moot.channels.gateway.link import Link
 from moot.channels.gateway.protocol import HungUp, encode
 from moot.channels.gateway.server import GatewayServer
 from moot.channels.log.inmemory import InMemoryBus
+from moot.guests import keep_feeding
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN
-from moot.up import keep_feeding
 from tests.doubles.waiting import until
 
 AT = datetime(2026, 2, 23, 10, tzinfo=UTC)

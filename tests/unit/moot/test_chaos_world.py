@@ -14,6 +14,8 @@ from moot.bots.desk.broker import Answer, Broker, Ticket
 from moot.bots.desk.market import Market
 from moot.bots.notebook.errors import NotebookTimeout, NotebookUnavailable
 from moot.bots.tools.prices import load_universe
+from moot.channels.outbox.mirroring import public_but_own_notes
+from moot.chaos import platform
 from moot.chaos.calendar import KINDS, instants, is_lived
 from moot.chaos.faults import CLASSES
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
@@ -279,6 +281,39 @@ def test_what_people_post_may_come_late_and_twice_and_counts_once() -> None:
     assert outcome.findings == []
     assert outcome.happened["life.motion duplicate"] == 3
     assert sum(env.body.type == "MOTION" for env in outcome.log) == 3
+
+
+@pytest.mark.parametrize("name", ["surface_limited", "surface_down", "surface_lost", "cut"])
+def test_a_platform_that_fails_shows_each_message_once_and_in_order(name: str) -> None:
+    spells = (
+        Spell(n=0, fault=f"transport.{name}", at_s=1_000.0, for_s=7_000.0, rate=0.7, size=0.01),
+        Spell(n=1, fault="crash.cut", at_s=0.0, size=12.0),
+    )
+    outcome = live(plain("virtual", *spells, bus="sqlite", wall_s=9_000.0))
+    assert (outcome.findings, outcome.lives) == ([], 2)
+    assert outcome.happened[f"transport.{name}"] > 0 or name == "cut"
+
+
+def test_what_a_platform_shows_twice_never_or_out_of_order_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    spell = Spell(n=0, fault="transport.surface_lost", at_s=0.0, for_s=9_000.0, rate=0.7)
+    lost = plain("virtual", spell, bus="sqlite", wall_s=9_000.0)
+    # A gateway that does not look up what may have arrived posts it again.
+    with monkeypatch.context() as patched:
+        patched.setattr(platform.Platform, "find", lambda *_: None)
+        assert {one.name for one in live(lost).findings} == {"shown-once"}
+    shown = platform.Platform(lost, Striking(1, (), lambda: 0.0))
+    log = live(plain("virtual", wall_s=8_000.0)).log
+    mirrors = public_but_own_notes(platform.NAME)
+    for env in log:
+        if mirrors(env):
+            shown.shown[env.channel].append(env.seq)
+    assert list(shown.wrong(log, len(log))) == []
+    channel = max(shown.shown, key=lambda one: len(shown.shown[one]))
+    whole = list(shown.shown[channel])
+    shown.shown[channel] = whole[:-1]
+    assert [one.seq for one in shown.wrong(log, len(log))] == whole[-1:]
+    shown.shown[channel] = [*whole[1::-1], *whole[2:]]
+    assert [one.seq for one in shown.wrong(log, len(log))] == [whole[1]]
 
 
 @pytest.mark.parametrize(("name", "fault"), [("gone", NotebookUnavailable), ("hangs", NotebookTimeout)])
