@@ -215,7 +215,6 @@ class World:
         self._disk = Disk()
         self._gateway = self._mirrored(directory) if directory is not None else None
         self._shown_until = 0
-        self._let_in: Callable[[], None] = lambda: None
         self._is_cut = False
         self._cut_at: int | None = None
         self._is_over = False
@@ -391,19 +390,13 @@ class World:
     async def _serve(
         self, guests: AsyncExitStack, directory: Path, clock: Clock, society: Society, life: Life
     ) -> None:
-        """Let guests in, but while they are cut off."""
-        cut_off = await serve_guests(guests, directory, clock, society, life.door, Reception(society.host))
-        self._let_in = partial(cut_off, False)
-        for spell in self.plan.spells:
-            if spell.fault == "transport.cut" and spell.ends_s > self.passed_s():
-                self._at(spell.at_s, partial(cut_off, True))
-                self._at(spell.ends_s, self._let_in)
+        """Let guests in."""
+        await serve_guests(guests, directory, clock, society, life.door, Reception(society.host))
 
     async def _drain(self, clock: Clock) -> None:
         """Give the gateway time to show what was said."""
         if self._gateway is not None:
             log = list(self._log)
-            self._let_in()
             with clock.hold():
                 await asyncio.to_thread(self._gateway.drain, log)
             self._shown_until = len(log)
