@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -83,12 +84,14 @@ class IdsOnce(Memory, source="K1", is_raw=True):
 
 
 class NoSecrets(Memory, source="R-A9", is_raw=True):
-    """No message holds what looks like a key, a token or a password."""
+    """No message holds what looks like a key, a token or a password, nor do the bytes that an AUDIT keeps."""
 
     @hears()
     def any(self, message: Message) -> Findings:
         """Look at all of the body."""
         texts: list[str] = []
+        if message["body"]["type"] == "AUDIT" and (kept := message["body"]["bytes"]):
+            texts.append(b64decode(kept).decode("utf-8", "replace"))
         _collect(message["body"].values(), texts)
         text = "\n".join(texts)
         for mark in MARKS:

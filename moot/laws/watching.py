@@ -91,11 +91,16 @@ class _Table:
     """Who hears which type."""
 
     def __init__(self, memories: Sequence[tuple[Law, Memory]]) -> None:
-        self._by_type: dict[str, tuple[_Heard, ...]] = {}
         hearing = [(one, memory.handlers()) for one, memory in memories]
-        for kind in {kind for _, handlers in hearing for kind in handlers} - {EVERY}:
-            self._by_type[kind] = _heard(hearing, (EVERY, kind))
-        self._every = _heard(hearing, (EVERY,))
+        kinds = {kind for _, handlers in hearing for kind in handlers} - {EVERY}
+        self._by_type: dict[str, list[_Heard]] = {kind: [] for kind in kinds}
+        self._every: list[_Heard] = []
+        for one, handlers in hearing:
+            for handler in handlers.pop(EVERY, ()):
+                for heard in (self._every, *self._by_type.values()):
+                    heard.append((one, handler))
+            for kind, named in handlers.items():
+                self._by_type[kind] += [(one, handler) for handler in named]
 
     def judge(self, message: Message) -> list[Broken]:
         kind = message["body"]["type"]
@@ -105,14 +110,6 @@ class _Table:
                 about = f"{kind} {message['case_id'] or message['id']}"
                 found.append(Broken(one, message["seq"], about, why))
         return found
-
-
-def _heard(
-    hearing: Sequence[tuple[Law, dict[str, tuple[Handler, ...]]]], kinds: tuple[str, ...]
-) -> tuple[_Heard, ...]:
-    return tuple(
-        (one, handler) for one, handlers in hearing for kind in kinds for handler in handlers.get(kind, ())
-    )
 
 
 class _Alone(NamedTuple):
