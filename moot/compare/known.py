@@ -22,6 +22,7 @@ ARMS: Final[Mapping[str, Mapping[str, str]]] = {
         DOCUMENT: "moot.compare.arms.reading:OneReader",
         QUESTION: "moot.compare.arms.motions:SingleAnswer",
     },
+    "arena": {QUESTION: "moot.compare.arms.arena:ArenaRun"},
     "readers": {DOCUMENT: "moot.compare.arms.reading:Readers"},
     "solver": {QUESTION: "moot.compare.arms.solving:OneSolver"},
     "debate": {

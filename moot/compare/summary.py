@@ -111,6 +111,8 @@ class _Column:
         self.silent = 0
         self.stated: list[tuple[str, float, bool]] = []
         self.votes: dict[str, list[tuple[float, ...]]] = {}
+        self.tables: dict[str, Floats] = {}
+        """Each score by case, once all results are taken."""
 
     def take(self, one: Result) -> None:
         self.answers += 1
@@ -240,7 +242,10 @@ def _table(column: _Column, score: str, cases: list[str]) -> Floats | None:
     by_case = column.scores.get(score)
     if by_case is None or not cases:
         return None
-    return np.array([by_case.get(case, (0.0, 0.0)) for case in cases], dtype=np.float64)
+    if score not in column.tables:
+        flat = [each for case in cases for each in by_case.get(case, (0.0, 0.0))]
+        column.tables[score] = np.array(flat, dtype=np.float64).reshape(-1, 2)
+    return column.tables[score]
 
 
 def _estimated(table: Floats, figure: Any, seed: int) -> Estimate:

@@ -11,11 +11,12 @@ import pytest
 from moot.api.log import open_log
 from moot.bots.tools.simulated_prices import synthetic_stocks
 from moot.clock import VirtualClock
+from moot.compare.arms.arena import ArenaRun
 from moot.compare.arms.arm import Answer, Arm, Trial
 from moot.compare.arms.debate_a import MOST_CALLS, ResearchDebate
 from moot.compare.arms.single import SingleJudge
 from moot.compare.arms.vote import Vote
-from moot.compare.cases.case import MARKET, Case
+from moot.compare.cases.case import MARKET, QUESTION, Case
 from moot.workshop import START
 
 PARAMS = {"allow_short": 0, "fast": 5, "slow": 40, "target_vol": 0.1}
@@ -92,3 +93,15 @@ def test_of_equally_frequent_answers_the_first_counts(case: Case) -> None:
 
     said: list[str] = []
     assert answer(Vote(Other()), case, budget=2).answer == "b"
+
+
+def test_an_arena_answers_with_what_its_reviewer_approved(tmp_path: Path) -> None:
+    asked = Case("q1", QUESTION, {"question": "What is 2 + 2?", "options": ["3", "4"]}, "4")
+    arm, path = ArenaRun(rounds=2), tmp_path / "q1.jsonl"
+    found = answer(arm, asked, budget=arm.least, log=path)
+    log = open_log(path)
+    (ended,) = log.messages(type="RUN_TERMINATED")
+    assert log.verify(evidence=False).ok
+    assert (found.answer is not None) == (ended.body.state == "TERMINATED_APPROVED")
+    assert 3 <= found.calls <= 5
+    assert answer(arm, asked, budget=arm.least) == found
