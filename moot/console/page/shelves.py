@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from moot.channels.showing.wording import clean, words
+from moot.channels.showing.wording import WAYS, clean, spoken, words
 from moot.console.model.interface import ReadModel
 from moot.console.page.experiences import facts_of
 from moot.console.page.figures_parts import figure
@@ -96,11 +96,13 @@ def shown(record: Record) -> dict[str, Any]:
 
 
 def _worded(name: str, value: Any) -> str:
-    """Word a field; a drawdown is shown in per cent, also within figures, as in every sentence."""
+    """Word a field as in every sentence: a drawdown in per cent, also within figures, an instant to the minute."""
     if isinstance(value, Mapping):
         return ", ".join(
             f"{words(str(inner))} {_worded(str(inner), one)}" for inner, one in sorted(value.items())
         )
+    if isinstance(value, str):
+        return spoken(WAYS["when"](value, ""))
     return figure(name, value)
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from moot.console.page.experiences import facts_of
 from moot.console.page.shelves import shown
-from moot.memory.records import Experience
+from moot.memory.records import Experience, PrincipleRecord
 
 AT = datetime(2026, 2, 23, 10, tzinfo=UTC)
 
@@ -46,3 +46,29 @@ def test_a_card_of_memory_shows_no_name_that_programs_use() -> None:
     assert facts["risk scores"].startswith("tail risk 0.90")
     assert "metrics" not in facts
     assert not [text for text in facts.values() if "param." in text or "score." in text or "symbol." in text]
+
+
+def test_a_principle_shows_its_codes_in_words_and_its_instants_to_the_minute() -> None:
+    card = shown(
+        PrincipleRecord(
+            key="prin_001",
+            seq=447,
+            at=AT,
+            statement="Multi factor strategies keep failing.",
+            evidence_count=4,
+            confidence=0.375,
+            source_reflections=("ref_001",),
+            created=AT,
+            last_validated=AT,
+            archetype="multi_factor",
+            failure_code="tail_risk",
+            regime="calm_up",
+        )
+    )
+    facts = dict(card["facts"])
+    assert (facts["created"], facts["last validated"]) == ("2026-02-23 10:00", "2026-02-23 10:00")
+    assert (facts["archetype"], facts["failure code"], facts["regime"]) == (
+        "multi factor",
+        "tail risk",
+        "calm up",
+    )
