@@ -98,8 +98,9 @@ class Asking:
             )
 
         answer = VirtualClock(START).run(run)
-        scores = scored(self.scorer, case, answer.answer)
-        votes = [scored(self.scorer, case, one).get(CORRECT) for one in answer.votes]
+        place = getattr(self.cases, "places", {}).get(case.id, "")
+        scores = scored(self.scorer, case, answer.answer, place)
+        votes = [scored(self.scorer, case, one, place).get(CORRECT) for one in answer.votes]
         return Result(
             case=case.id,
             case_sha256=case.sha256,

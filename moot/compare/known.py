@@ -166,7 +166,7 @@ def named(dotted: str, where: str) -> Any:
         raise BadInput(f"{where}: {module_name} has no {attribute}") from None
 
 
-def scored(scorer: Scorer, case: Case, answer: Any) -> dict[str, tuple[float, float]]:
+def scored(scorer: Scorer, case: Case, answer: Any, place: str = "") -> dict[str, tuple[float, float]]:
     """Score an answer.
 
     Raises:
@@ -178,4 +178,5 @@ def scored(scorer: Scorer, case: Case, answer: Any) -> dict[str, tuple[float, fl
     except Exception as exc:
         name = f"{getattr(scorer, '__module__', '')}:{getattr(scorer, '__name__', 'scorer')}"
         why = " ".join(str(exc).split())[:200]
-        raise BadInput(f"case {case.id}: {name} raised {type(exc).__name__}: {why}") from None
+        where = f"{place}: case {case.id}" if place else f"case {case.id}"
+        raise BadInput(f"{where}: {name} raised {type(exc).__name__}: {why}") from None

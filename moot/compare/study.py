@@ -49,7 +49,7 @@ class ArmIs(Strict):
         is_: What it is: single, vote, debate and so on, or `package.module:Class`.
         budget: Calls for an answer; the name of another arm gives as many as that one used for the same case.
         minds: What fills a seat: "simulated", "package.module:Class", {model: NAME}.
-        model: A language model for its seats: URL#NAME.
+        model: A language model for its seats: URL#NAME, or what a configuration says of one.
         usd: US dollars for an answer, where a model is paid.
         options: What else its class takes.
     """
@@ -57,7 +57,7 @@ class ArmIs(Strict):
     is_: Annotated[str, Field(alias="is", min_length=1)]
     budget: Annotated[int, Field(ge=1, le=1000)] | Name
     minds: dict[str, Any] = Field(default_factory=dict)
-    model: str | None = None
+    model: str | dict[str, Any] | None = None
     usd: Annotated[float, Field(ge=0)] = 0.0
     options: dict[str, Any] = Field(default_factory=dict)
 

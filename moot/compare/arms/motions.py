@@ -30,13 +30,16 @@ class MotionDebate(Arm):
     speaks: tuple[Seat, ...] = SEATS
 
     def __init__(
-        self, minds: Mapping[str, Any] | None = None, model: str | None = None, usd: float = 0.0
+        self,
+        minds: Mapping[str, Any] | None = None,
+        model: str | Mapping[str, Any] | None = None,
+        usd: float = 0.0,
     ) -> None:
         """Take who sits where.
 
         Args:
             minds: What fills a seat; the others are the model's, or simulated.
-            model: URL#NAME.
+            model: URL#NAME, or what a configuration says of one.
             usd: US dollars that an answer may cost, where a model sits somewhere; 0: as configured.
         """
         silent = {str(seat): SILENT for seat in SEATS if seat not in self.speaks}
