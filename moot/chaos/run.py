@@ -258,6 +258,7 @@ def week_of(given: tuple[ChaosOptions, int]) -> Week:
 def lived(plan: WorldPlan, directory: Path | None = None) -> Outcome:
     """Live one world, on files in a directory of its own; what fails is a finding too."""
     # What a society complains of is expected here; what is wrong is found.
+    before = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     try:
         return live(plan, directory=directory)
@@ -265,6 +266,8 @@ def lived(plan: WorldPlan, directory: Path | None = None) -> Outcome:
         return Outcome(
             plan.seed, [Finding("failed", 0, f"{type(fault).__name__}: {' '.join(str(fault).split())}")]
         )
+    finally:
+        structlog.configure(**before)
 
 
 def rehearse(plan: WorldPlan, out: Path | None) -> tuple[Outcome, list[str]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
 from moot.chaos.coverage import all_rows
 from moot.chaos.faults import CLASSES, classes_of
@@ -40,6 +41,12 @@ def test_a_folder_that_holds_another_run_is_left_alone(tmp_path: Path) -> None:
         run(options)
     assert (tmp_path / "out" / "chaos.json").read_text() == kept
     assert json.loads(kept)["weeks"] == 1
+
+
+def test_what_a_week_complains_of_is_not_shown_and_what_comes_after_it_is() -> None:
+    before = structlog.get_config()
+    run(ChaosOptions(seed=1, days=0.02))
+    assert structlog.get_config() == before
 
 
 def test_classes_are_drawn_apart_from_each_other() -> None:
