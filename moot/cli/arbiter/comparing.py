@@ -115,7 +115,7 @@ def _print(target: Console, found: Comparison, paths: tuple[Path, Path]) -> None
             f"{one.p_adjusted:.4f}",
         )
         if one.interval is not None:
-            means = [_number(name, mean) for mean in one.means or ()] or ["", ""]
+            means = [_number(name, mean) for mean in one.means or ()] or ["–", "–"]
             sizes.add_row(name, *means, " to ".join(_number(name, bound) for bound in one.interval))
     print_table(target, rows)
     if sizes.row_count:
