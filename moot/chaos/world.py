@@ -397,6 +397,8 @@ class World:
         """Give the gateway time to show what was said."""
         if self._gateway is not None:
             log = list(self._log)
+            # The gateway keeps what it shows on the same disk.
+            self._disk.be_full(False)
             with clock.hold():
                 await asyncio.to_thread(self._gateway.drain, log)
             self._shown_until = len(log)
