@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from moot.compare.registration import read_registration
 from moot.compare.results import FILE, read_results
 from moot.compare.study import Study
 from moot.compare.summary import Summary, summarise
+from moot.protocols.kernel.errors import BadInput
 
 REPORT: Final = "report.json"
 
@@ -20,12 +22,23 @@ def study_in(registration: dict[str, Any]) -> Study:
     return Study.model_validate({name: value for name, value in registration.items() if name in fields})
 
 
+def needs_scipy() -> None:
+    """Say before anything is asked that intervals cannot be computed.
+
+    Raises:
+        BadInput: scipy is not there.
+    """
+    if find_spec("scipy") is None:
+        raise BadInput("the intervals of a study need scipy: pip install 'moot[study]'")
+
+
 def summary_of(directory: Path) -> Summary:
     """Compute what a study found from what lies there.
 
     Raises:
         BadInput: It holds none, or something in it is damaged.
     """
+    needs_scipy()
     return summarise(read_registration(directory), read_results(directory / FILE))
 
 

@@ -92,6 +92,7 @@ def run(
     the log of DIR. A study that differs from what is registered there is refused. After Ctrl-C, or a kill, the same
     command goes on. With --replay nothing is kept unless --out says where. Exit code 1: a replay differs.
     """
+    from moot.compare.reading import needs_scipy
     from moot.compare.replaying import replayed
     from moot.compare.running import Run
     from moot.compare.running import run as hold
@@ -100,6 +101,7 @@ def run(
     processes = at_once or os.cpu_count() or 1
     if (named is None) == (replay is None):
         raise Unusable("name the file of a study, or with --replay the directory of one")
+    needs_scipy()
     with progress("answering") as bar:
 
         def tell(done: int, total: int, last: Result) -> None:

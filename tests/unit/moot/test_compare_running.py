@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from moot.compare.results import FILE, Result, read_results
 from moot.compare.running import Run, run
 from moot.compare.study import Study, read_study
 from moot.protocols.kernel.errors import BadInput
+from tests.doubles.command_line import complaint
 
 STUDY = f"""\
 study: mine
@@ -137,3 +139,17 @@ def test_a_report_tells_of_arms_and_of_how_they_differ(whole: Path) -> None:
         found.arms[1].scores["correct"].value - found.arms[0].scores["correct"].value
     )
     json.dumps(found.as_json(), allow_nan=False)
+
+
+def test_without_scipy_nothing_is_asked(monkeypatch: pytest.MonkeyPatch, whole: Path, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    for words in (
+        ("compare", tmp_path / "study.yaml", "--out", tmp_path / "out"),
+        ("compare", "report", whole),
+    ):
+        assert (
+            complaint(*words)
+            == "moot compare: the intervals of a study need scipy: pip install 'moot[study]'"
+        )
+    assert not (tmp_path / "out").exists()
