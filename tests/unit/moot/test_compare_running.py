@@ -149,7 +149,7 @@ def test_without_scipy_nothing_is_asked(monkeypatch: pytest.MonkeyPatch, whole: 
         ("compare", "report", whole),
     ):
         assert (
-            complaint(*words)
+            complaint(2, *words)
             == "moot compare: the intervals of a study need scipy: pip install 'moot[study]'"
         )
     assert not (tmp_path / "out").exists()
