@@ -16,8 +16,8 @@ from moot.protocols.rulebook import rulebook
 
 MOST: Final = 3
 """So many fields are drawn anew at most."""
-WORDS: Final = 0.15
-"""How much likelier than a text another field is drawn anew: what is written is hardly ever what is decided."""
+WORD, TEXT, OTHER = 4.0, 0.15, 1.0
+"""How often a field is drawn anew that is one word, a text, or something else: what is decided is mostly one word."""
 
 
 def altered(dice: Dice, body: Message, given: Mapping[str, Any], view_now: Any) -> Message:
@@ -44,14 +44,18 @@ def _without_one(dice: Dice, plain: dict[str, Any]) -> None:
     names = [name for name in plain if name != "type"]
     if not names:
         return
-    name = dice.weighed(
-        [(name, WORDS if isinstance(plain[name], str) and " " in plain[name] else 1.0) for name in names]
-    )
+    name = dice.weighed([(name, _weight(plain[name])) for name in names])
     part = plain[name]
     if isinstance(part, dict) and part and dice.chance(0.7):
         _without_one(dice, part)
     else:
         del plain[name]
+
+
+def _weight(value: Any) -> float:
+    if not isinstance(value, str):
+        return OTHER
+    return WORD if value.isalpha() else TEXT if " " in value else OTHER
 
 
 def any_answer(dice: Dice, view: View) -> Message:

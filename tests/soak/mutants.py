@@ -32,6 +32,8 @@ FIRST: Final = 1
 MOST: Final = 60
 """So many weeks are lived at most."""
 
+UNSEEN: Final = "weeks are drawn otherwise since it was"
+
 NOTHING: Final = "nothing"
 """With nothing switched off the same weeks have no finding: else one would prove nothing."""
 
@@ -93,8 +95,7 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
     for one in SAFEGUARDS:
         row = rows.get(one.name)
         if row is None:
-            if one.why:
-                missed.append(f"- {one.says}: not looked for; {one.why}.")
+            missed.append(f"- {one.says}: not looked for; {one.why or UNSEEN}.")
             continue
         cells = [one.says, one.rule, str(row["weeks"]), f"{row['wall_s']:.0f}"]
         if "seed" in row:

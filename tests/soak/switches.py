@@ -257,18 +257,21 @@ SAFEGUARDS: Final = (
                 "if False:",
             ),
         ),
+        classes=("bots",),
     ),
     Safeguard(
         "confidence",
         "R-D7",
         "the confidence that an approval needs",
         (Edit("moot.protocols.research.judging:judge", "if not SURE.holds(body):", "if False:"),),
+        classes=("bots",),
     ),
     Safeguard(
         "caution",
         "R-B8",
         "the higher confidence that the conservative mode asks for",
         (Edit("moot.protocols.research.judging:judge", "if conservative and", "if False and"),),
+        classes=("bots",),
     ),
     Safeguard(
         "reviews",
@@ -281,6 +284,7 @@ SAFEGUARDS: Final = (
                 "",
             ),
         ),
+        classes=("bots",),
     ),
     Safeguard(
         "consent",
@@ -296,6 +300,7 @@ SAFEGUARDS: Final = (
             Edit("moot.protocols.trading.trade_orders:_check_growth", "if book.halted:", "if False:"),
             Edit("moot.protocols.trading.no_order:facts_of", "is_halted=book.halted > 0", "is_halted=False"),
         ),
+        classes=("bots", "people", "market"),
     ),
     Safeguard(
         "money",
@@ -314,12 +319,14 @@ SAFEGUARDS: Final = (
         "K27",
         "the reservation of a call's worst case",
         (Edit("moot.protocols.calls.books:Books.lack", "if (has or 0) + adds > most:", "if False:"),),
+        classes=("models",),
     ),
     Safeguard(
         "motions",
         "R-D10, R-D7, R-F9",
         "the bars against a judgment that upholds",
         (Edit("moot.protocols.motion.judging:judged", 'if body.outcome == "UPHELD":', "if False:"),),
+        classes=("bots",),
     ),
     Safeguard(
         "sight",

@@ -156,6 +156,7 @@ def test_a_halted_symbol_is_not_traded_and_a_split_shows_in_its_price() -> None:
     assert struck("thin", 3.0).liquidity(symbol, instant) == 3.0
     price = sound.price(symbol, instant)
     assert price is not None
+    assert struck("slump", 0.5).price(symbol, instant) == pytest.approx(price / 2, abs=1e-4)
     assert struck("split", 0.5).price(symbol, instant) == pytest.approx(price / 2, abs=1e-4)
     later = instant + timedelta(minutes=2)
     assert struck("gap").price(symbol, later) == sound.price(symbol, later)
@@ -231,6 +232,33 @@ def test_a_model_whose_price_nobody_knows_is_held_to_tokens() -> None:
     assert (outcome.findings, outcome.happened["models.no_price"]) == ([], 1)
     kinds = Counter(env.body.type for env in outcome.log)
     assert kinds["CALL_RESERVED"] == kinds["CALL_SETTLED"] > 0
+
+
+@pytest.mark.parametrize("kind", ["bots", "people"])
+def test_others_cut_in_as_somebody_has_just_been_asked(kind: str) -> None:
+    spell = Spell(n=0, fault=f"{kind}.interrupt", at_s=0.0, for_s=30_000.0)
+    outcome = live(plain("virtual", spell, temper="torn"))
+    assert outcome.findings == []
+    said = Counter(env.body.type for env in outcome.log if f"between/{kind}/" in env.id)
+    assert said.total() > 5
+    assert kind != "people" or said["OVERRIDE"] > 0 < said["STOP"]
+
+
+def test_a_contrary_mind_decides_otherwise_than_it_came_to() -> None:
+    spell = Spell(n=0, fault="bots.contrary", at_s=0.0, for_s=30_000.0)
+    outcome = live(plain("virtual", spell, systems=("A",)))
+    assert outcome.findings == []
+    assert outcome.happened["bots.contrary"] > 10
+    assert any(env.body.type == "VIOLATION" for env in outcome.log)
+
+
+def test_minds_differ_in_what_they_come_to_and_when() -> None:
+    def said(temper: str, kind: str) -> int:
+        log = live(plain("virtual", temper=temper, systems=("A",), wall_s=60_000.0)).log
+        return sum(env.body.type == kind for env in log)
+
+    assert said("torn", "EXTEND_DEBATE") > said("cheap", "EXTEND_DEBATE")
+    assert said("tardy", "TIMEOUT_PING") > 2 * said("cheap", "TIMEOUT_PING")
 
 
 def test_what_the_disk_does_not_take_is_not_acknowledged_and_comes_later() -> None:
