@@ -25,7 +25,6 @@ from moot.compare.asking import Asking, Task
 from moot.compare.known import GENERATORS, file_of
 from moot.compare.results import FILE, Result, read_results
 from moot.compare.study import Study
-from moot.compare.summary import check_installed
 from moot.log_setup import quiet_logging
 from moot.protocols.kernel.errors import BadInput
 
@@ -79,7 +78,6 @@ def run(given: Run, told: Progress | None = None) -> Done:
         MootError: An arm cannot go on.
     """
     quiet_logging()
-    check_installed()
     asking = Asking(given.study, given.folder, given.directory, given.past)
     total = len(asking.cases) * given.study.repetitions * len(asking.arms)
     now = registration.registered(given.study, given.folder, total)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy as np
 
 from moot.compare.cases.case import CORRECT
 from moot.compare.results import Result
-from moot.protocols.kernel.errors import BadInput
 from moot.statistics.calibration import Bin, brier, reliability
 from moot.statistics.clusters import Estimate, difference, estimate, ratio
 from moot.statistics.permutation import Floats
@@ -132,16 +130,6 @@ class _Column:
             self.votes.setdefault(one.case, []).append(one.votes_correct)
 
 
-def check_installed() -> None:
-    """Find out whether intervals can be computed: better before a study than after it.
-
-    Raises:
-        BadInput: They cannot.
-    """
-    if find_spec("scipy") is None:
-        raise BadInput("the package scipy is not installed, which intervals need: pip install 'moot[study]'")
-
-
 def summarise(
     registration: Mapping[str, Any], results: Iterable[Result], planned: int | None = None
 ) -> Summary:
@@ -150,11 +138,7 @@ def summarise(
     Args:
         registration: What was registered.
         results: In any order.
-
-    Raises:
-        BadInput: The package is missing that intervals need.
     """
-    check_installed()
     names = list(registration["arms"])
     columns = {name: _Column() for name in names}
     answered: dict[str, int] = {}

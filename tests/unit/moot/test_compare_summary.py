@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from moot.compare import summary
 from moot.compare.results import Result
 from moot.compare.summary import Summary, summarise
-from moot.protocols.kernel.errors import BadInput
 
 
 def _result(case: str, arm: str, right: bool) -> Result:
@@ -55,13 +53,3 @@ def test_a_part_of_a_figure_is_shown_and_compared_only_where_it_was_registered()
     registered = _summary("correct at 3").differences
     assert [(one.score, one.is_primary) for one in registered] == [("correct at 3", True), ("correct", False)]
     assert registered[0].found.value == pytest.approx(0.4)
-
-
-def test_without_the_package_that_intervals_need_one_line_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(summary, "find_spec", lambda _name: None)
-    with pytest.raises(
-        BadInput, match=r"scipy is not installed, which intervals need: pip install 'moot\[study\]'"
-    ):
-        _summary("correct")
