@@ -6,6 +6,21 @@ import asyncio
 import inspect
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A slow machine fails no test, every run tries the same examples, and fixtures hold for all of them.
+settings.register_profile(
+    "moot",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+        HealthCheck.function_scoped_fixture,
+    ],
+)
+settings.load_profile("moot")
 
 
 @pytest.hookimpl(tryfirst=True)

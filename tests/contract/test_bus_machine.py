@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -243,12 +243,7 @@ class SqliteMachine(BusMachine):
         shutil.rmtree(self.directory)
 
 
-QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 TestInMemoryBus = BusMachine.TestCase
-TestInMemoryBus.settings = settings(
-    max_examples=60, stateful_step_count=20, deadline=None, suppress_health_check=QUIET
-)
+TestInMemoryBus.settings = settings(max_examples=60, stateful_step_count=20)
 TestSqliteBus = SqliteMachine.TestCase
-TestSqliteBus.settings = settings(
-    max_examples=40, stateful_step_count=20, deadline=None, suppress_health_check=QUIET
-)
+TestSqliteBus.settings = settings(max_examples=40, stateful_step_count=20)

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -550,8 +550,6 @@ class SqliteMachine(StoreMachine):
 _settings = settings(
     max_examples=100,
     stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 TestMemoryMachine = MemoryMachine.TestCase
 TestMemoryMachine.settings = _settings

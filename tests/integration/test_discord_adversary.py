@@ -5,7 +5,7 @@ import json
 import traceback
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.channels.surface import (
@@ -134,7 +134,7 @@ def test_the_intent_switched_off_while_running_ends_the_surface_with_what_to_cli
 # posting
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(
     st.lists(
         st.text(st.sampled_from("*_~|`<>[]()@#:-+>.!\\\n /1ab@é\u200b😀"), min_size=1, max_size=60).filter(

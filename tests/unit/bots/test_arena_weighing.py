@@ -1,7 +1,7 @@
 """What a passage says about a claim: words, negations, numbers; plain, bounded, and never an error (8.2, R-A10)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.bots.seats.weighing import DISPUTED, MOST_CLAIMS, MOST_TEXT, claims_of, is_beyond, sentences, weigh
@@ -84,7 +84,6 @@ def test_a_sentence_is_told_once():
     assert sentences("A b. A b. C d.") == ("A b", "C d")
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_draft_can_be_held_against_any_passage(draft, passage):
     claims = claims_of(draft)

@@ -97,7 +97,7 @@ def test_the_first_bar_of_a_span_trades_on_a_warmed_up_signal():
     assert report.exposure == 1.0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sampled_from(ARCHETYPES), st.integers(0, 2**32), st.integers(50, 598))
 def test_no_change_of_the_future_changes_equity_before_it(archetype, seed, day):
     rng = np.random.default_rng(seed)
@@ -114,7 +114,7 @@ def test_no_change_of_the_future_changes_equity_before_it(archetype, seed, day):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sampled_from(ARCHETYPES), st.integers(0, 2**32))
 def test_what_is_not_known_yet_changes_no_report(archetype, seed):
     known = SAMPLE.until(datetime(2020, 5, 4, tzinfo=UTC))
@@ -135,7 +135,7 @@ def test_short_or_flat_prices_give_zeros(archetype, days):
     assert (report.turnover_a_year, report.holding_days) == (0.0, 0.0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.floats(1e-9, 1e12), min_size=3, max_size=60),
     st.sampled_from(ARCHETYPES),

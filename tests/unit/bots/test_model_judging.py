@@ -61,7 +61,7 @@ def judged(said: st.SearchStrategy[str]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({"summary": said, **dict.fromkeys(IDS, one), "dissent": dissent})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(planned(TEXTS), judged(TEXTS))
 def test_commitment_and_review_pass_the_lint_with_the_scores_that_were_given(
     plan: dict[str, Any], said: dict[str, Any]

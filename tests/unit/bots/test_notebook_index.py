@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.bots.notebook.errors import NotebookFolderError, NotebookQueryError
@@ -104,7 +104,6 @@ def test_nothing_in_a_query_is_syntax(folder, opened, text):
         assert "no word" in str(error)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(text=st.text(st.characters(codec=None)))
 def test_any_text_is_a_query_or_a_clear_error(folder, text):
     index = NotebookIndex(folder)

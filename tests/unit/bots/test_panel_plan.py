@@ -126,7 +126,7 @@ def eligible(contract: Contract, mode: str, descriptions: list[str], minimum: in
     return contract_from(data)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     contracts(),
     st.sampled_from(sorted(ROLES)),

@@ -237,7 +237,7 @@ def test_quotes_cannot_break_the_grammar():
                 seen.phase2.encode("utf-8")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=300), st.sampled_from(ROLES["reviewer_full"]), st.integers(0, 99))
 def test_any_bytes_get_a_review_that_passes_the_lints(data, role, seed):
     for text in (data.decode("utf-8", "surrogateescape"), data.decode("latin-1")):

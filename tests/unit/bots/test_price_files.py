@@ -291,7 +291,7 @@ def test_any_cells_give_bars_or_a_price_file_error(rows, plain):
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_a_parquet_file_with_altered_bytes_gives_bars_or_a_price_file_error(data):
     content = bytearray(parquet(**columns(symbol=["A", "B"])))

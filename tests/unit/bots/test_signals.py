@@ -50,7 +50,7 @@ def altered(bars, after, how, seed):
 
 @pytest.mark.parametrize("how", ["shuffled", "replaced", "cut"])
 @pytest.mark.parametrize("archetype", ARCHETYPES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(0, DAYS - 2))
 def test_no_change_of_the_future_changes_a_past_decision(archetype, how, seed, after):
     chosen = draw(archetype, np.random.default_rng(seed), ("A",))
@@ -71,7 +71,7 @@ def test_a_change_of_the_past_does_change_decisions(archetype):
     pytest.fail("no decision depends on prices")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(specs(), st.integers(0, 100), st.integers(0, DAYS))
 def test_positions_are_tenths_within_minus_one_and_one(chosen, seed, days):
     found = positions(chosen, walk(seed, days))
@@ -82,7 +82,7 @@ def test_positions_are_tenths_within_minus_one_and_one(chosen, seed, days):
         assert found.min(initial=0.0) >= 0.0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(specs(), st.sampled_from([1, 2, 5, 400]), st.sampled_from([1e-9, 1.0, 1e12]))
 def test_a_flat_series_of_any_length_is_never_traded(chosen, days, price):
     flat = np.full(days, price)
@@ -155,7 +155,7 @@ def test_the_warm_up_is_longer_than_every_lookback():
 
 
 @given(specs(), st.integers(0, 3), st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_is_computed_once_is_what_is_computed_anew(one, seed, start):
     bars = walk(seed).between(start, DAYS)
     first = positions(one, bars)

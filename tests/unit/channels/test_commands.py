@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.channels.chat.commands import Asked, CommandError, Said, commands, parse, usage
@@ -106,7 +106,6 @@ def test_help_lists_every_command_with_its_usage():
     assert all(line.startswith(command.usage) for line, command in zip(lines, commands(), strict=True))
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_line_is_an_act_a_question_or_one_line_of_advice(line):
     for text in (line, f"/{line}", *(f"/{command.name} {line}" for command in commands())):

@@ -163,7 +163,7 @@ def test_every_message_type_is_within_the_limits_and_comes_back_byte_for_byte(ki
     assert seen(found.content).startswith("Critic ")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(odd_text, odd_text, st.sampled_from(["NOTE", "DRAFT", "ESCALATION", "HYPOTHESIS", "BRAND_NEW"]))
 @example("<@1>", "\\", "NOTE")
 def test_any_text_is_shown_word_for_word_and_pings_nobody(text, case, kind):
@@ -186,7 +186,7 @@ def test_an_odd_word_is_seen_as_it_was_written(text):
     assert seen(escape(f"well {text} so")) == f"well {text} so"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(odd_text)
 def test_escaping_loses_and_adds_nothing_that_is_seen(text):
     assert seen(escape(text)) == text
@@ -364,7 +364,7 @@ def test_what_people_write_becomes_plain_words(text, reads):
     assert plain(text, users={"1": "Ana"}, roles={"7": "desk"}, channels={"8": "a-arena"}) == reads
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(odd_text)
 def test_any_incoming_text_becomes_a_text(text):
     assert isinstance(plain(text), str)

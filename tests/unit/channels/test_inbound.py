@@ -1,7 +1,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.channels.chat.commands import CommandError, Said, parse
@@ -203,7 +203,6 @@ def test_every_act_of_an_admin_passes_the_permission_matrix():
         matrix.check(draft.author, draft.channel, draft.body.type)
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(sorted(rulebook().acts)),
     st.dictionaries(
@@ -222,7 +221,6 @@ def test_any_fields_give_a_draft_or_malformed(kind, fields):
         draft_of(act(kind, **fields), VIEWER).identity()
 
 
-@settings(deadline=None)
 @given(st.text(max_size=100))
 def test_any_command_line_gives_a_draft_or_a_reason(line):
     with suppress(CommandError, Malformed):

@@ -621,7 +621,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from([*sorted(rulebook().wording), "UNKNOWN", ""]), st.dictionaries(names, values, max_size=8)
 )

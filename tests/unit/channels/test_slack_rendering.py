@@ -147,7 +147,7 @@ def test_every_message_type_is_within_the_limits_and_comes_back_byte_for_byte(ki
     assert found.text.startswith("Critic ")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(odd_text, odd_text, st.sampled_from(["NOTE", "DRAFT", "ESCALATION", "HYPOTHESIS", "BRAND_NEW"]))
 def test_any_text_is_shown_word_for_word_and_pings_nobody(text, case, kind):
     body = {
@@ -287,7 +287,7 @@ def test_what_people_write_becomes_plain_words(text, reads):
     assert plain(text, users={"U1": "Ana"}, channels={"C2": "admin"}) == reads
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(odd_text)
 def test_any_incoming_text_becomes_a_text(text):
     assert isinstance(plain(text), str)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.arbiter.monitor import Measured, Monitor
@@ -54,8 +54,6 @@ SHARES = st.sampled_from([0.0, 0.05, 0.5, 0.8, 1.0])
 @settings(
     derandomize=True,
     max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(
     st.lists(st.lists(VECTORS, max_size=5), max_size=6),

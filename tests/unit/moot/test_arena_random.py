@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.cases.arena.offline import RunOptions, run_offline
@@ -113,13 +113,13 @@ def judge(record):
     assert [text for text in names if redact(text) != text] == []
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=400)
 @given(SCRIPTS, TASKS, CONFIGS, NOTEBOOKS, st.integers(0, 50))
 def test_any_script_leads_to_a_conformant_record(script, task, config, notebook, seed):
     judge(run_offline(RunOptions(task=task, config=config, notebook=notebook, script=script, seed=seed)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TASKS, CONFIGS, NOTEBOOKS, st.integers(0, 1000))
 def test_simulated_minds_lead_to_a_conformant_record_whatever_the_task(task, config, notebook, seed):
     judge(run_offline(RunOptions(task=task, config=config, notebook=notebook, seed=seed)))
@@ -172,7 +172,7 @@ def answers(draw, table):
     return m.RunFault(fault=fault, tool=draw(TEXTS), detail=draw(TEXTS))
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250)
 @given(st.data(), CONFIGS, st.booleans())
 def test_shells_of_any_make_lead_to_a_conformant_record(data, config, is_required):
     table = ArenaTable()

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.clock import Stalled, VirtualClock, in_thread
@@ -77,7 +77,7 @@ CENTURY = timedelta(days=36_525)
 INSTANTS = st.timedeltas(timedelta(0), CENTURY).map(lambda later: START + later)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.lists(INSTANTS, min_size=60, max_size=120))
 def test_sleep_until_wakes_exactly_at_each_of_thousands_of_instants(instants: list[datetime]) -> None:
     woken: list[datetime] = []
@@ -94,7 +94,7 @@ def test_sleep_until_wakes_exactly_at_each_of_thousands_of_instants(instants: li
     assert woken == sorted(instants)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.lists(st.floats(min_value=1e-6, max_value=1e5), min_size=1, max_size=50))
 def test_chained_sleeps_never_end_early(delays: list[float]) -> None:
     async def main(clock: VirtualClock) -> None:

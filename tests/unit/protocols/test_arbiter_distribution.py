@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.arbiter.distribution import effective_clusters, entropy, js_divergence
@@ -27,7 +27,6 @@ def test_a_spread_that_does_not_exist_is_not_compared(prior: list[int], current:
     assert js_divergence(prior, current) is None
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(COUNTS, COUNTS, st.integers(1, 9))
 def test_divergence_is_symmetric_bounded_and_blind_to_scale(a: list[int], b: list[int], times: int) -> None:
     found = js_divergence(a, b)
@@ -39,7 +38,6 @@ def test_divergence_is_symmetric_bounded_and_blind_to_scale(a: list[int], b: lis
         assert js_divergence(a, a) == pytest.approx(0, abs=1e-12)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(COUNTS)
 def test_clusters_count_for_at_most_their_number_and_at_least_one(counts: list[int]) -> None:
     filled = sum(count > 0 for count in counts)

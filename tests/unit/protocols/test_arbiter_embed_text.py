@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.arbiter.embed_text import embed_text, is_blank, well_formed
@@ -51,7 +51,6 @@ def test_a_text_is_not_cut_to_nothing() -> None:
         embed_text("a", 0)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ANY_TEXT, st.integers(1, 20))
 def test_whatever_a_text_is_its_embed_text_is_a_beginning_of_it_that_can_be_sent(
     text: str, most: int

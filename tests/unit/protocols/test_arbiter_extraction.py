@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.arbiter.extraction import fenced, unfenced
@@ -67,7 +67,6 @@ def test_a_deep_or_long_text_of_braces_is_read_in_time() -> None:
     assert values(fenced("```" + "[" * 100_000 + "```")) == []
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.text(max_size=60)
     | st.lists(st.sampled_from(["{", "}", '"', "```", "json", "a", ":", "1", ","])).map("".join)
@@ -90,7 +89,6 @@ def test_every_text_is_read_as_a_plain_reader_would(text: str) -> None:
     assert values(unfenced(text)) == expected
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON, st.text(max_size=10))
 def test_what_was_written_into_a_block_is_read_from_it(value: object, prose: str) -> None:
     text = f"{prose.replace('`', '')}\n```json\n{json.dumps(value).replace('`', ' ')}\n```"

@@ -4,7 +4,7 @@ import json
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.arbiter.contract import clause
@@ -250,7 +250,6 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=30) | st.lists(PIECES, max_size=12).map("".join))
 def test_whatever_a_model_writes_gives_one_of_three_statuses_that_can_be_written(text: str) -> None:
     for parsed in (parse_plain(0, text, "live-v0", max_chars=9), debate(text), held(text)):

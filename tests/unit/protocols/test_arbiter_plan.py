@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.arbiter.generated import PlannedTrial, ResolvedConfiguration
@@ -60,7 +60,6 @@ def test_what_lies_outside_the_basic_plane_counts_as_two_units() -> None:
     assert Stream("😀").draw() == Stream("\ud83d\ude00").draw() != Stream("\ud83d").draw()
 
 
-@settings(deadline=None)
 @given(st.text(max_size=8), st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=1, max_size=5))
 def test_only_what_has_a_weight_is_chosen(seed: str, weights: list[float]) -> None:
     draws = Stream(seed)
@@ -86,7 +85,6 @@ def test_choices_come_in_proportion_to_their_weights() -> None:
     assert 0.22 < found.count(0) / len(found) < 0.28
 
 
-@settings(deadline=None)
 @given(st.text(max_size=8), st.integers(-20, 20), st.integers(0, 20))
 def test_a_whole_number_lies_within_its_bounds(seed: str, least: int, span: int) -> None:
     assert least <= Stream(seed).whole(least, least + span) <= least + span

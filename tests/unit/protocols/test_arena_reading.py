@@ -1,7 +1,7 @@
 """What is read out of a review besides its verdict: items, contradictions, evidence, rationale (3.2, 8.2, R-A10)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.arena.messages import NotebookFinding
@@ -134,7 +134,6 @@ def test_r_a10_a_mere_mention_is_no_rationale(text):
     assert not has_rationale(text)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200), st.sampled_from(["APPROVED", "REVISE"]))
 def test_any_review_can_be_read_and_a_revise_always_leaves_something(text, verdict):
     issues = issues_of(text, verdict, 1, ("n#1",), [finding(stance="supports")])

@@ -53,13 +53,13 @@ PIECES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_it_reads_as_the_plain_reading_does(text):
     assert parse_verdict(text) == naive(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet="VERDICT:APOSE vise\r\n\t\v\f\u2028\u00a0\u0131\u017f", max_size=60))
 def test_it_reads_letters_as_the_plain_reading_does(text):
     assert parse_verdict(text) == naive(text)

@@ -213,7 +213,7 @@ limits = st.integers(0, 2**16 - 1).map(
 )
 
 
-@settings(max_examples=SCHEDULES, deadline=None, derandomize=True, database=None)
+@settings(max_examples=SCHEDULES, derandomize=True, database=None)
 @given(limits, st.binary(min_size=1, max_size=30))
 def test_no_budget_is_ever_exceeded(docket: Docket, budget: dict[str, Any], script: bytes) -> None:
     schedule = Schedule(docket, budget)

@@ -85,7 +85,7 @@ def declared(cls: type[Part]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def test_a_body_is_written_with_its_fields_in_their_order_and_says_what_its_dump_says(
     cls: type[Message],
 ) -> None:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(parts(cls))
     def holds(body: Message) -> None:
         told = json.loads(body_json(body))

@@ -635,7 +635,7 @@ def test_a_start_in_the_middle_of_a_log_is_no_second_beginning():
     assert not table.docket.cases
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_a_log_that_anybody_altered_folds_or_is_an_officers_fault(long_log, data):
     log = list(long_log[0][:400])

@@ -909,7 +909,7 @@ def bodies(cls: type[BaseModel]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_any_legal_body_round_trips(kind, data):
     cls = CLASSES[kind]
@@ -924,7 +924,7 @@ def test_any_legal_body_round_trips(kind, data):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_a_spoilt_body_is_a_message_or_a_validation_error(kind, data):
     path, _ = data.draw(st.sampled_from(list(leaves(BODIES[kind]))))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from moot.protocols.kernel.docket import Docket
@@ -24,7 +24,7 @@ GRADES: tuple[Score, ...] = ("pass", "pass", "pass", "warn", "block")
 ALL_TRIGGERS = " ".join([BODY, *(trigger for _, *triggers in LOOKED_FOR.values() for trigger in triggers)])
 """A Review Body that is tied to every trigger of the samples (R-P4)."""
 Majority = Literal["spec", "strict"]
-RANDOM = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RANDOM = settings(max_examples=120)
 
 
 # ---------------------------------------------------------------- a naive recomputation

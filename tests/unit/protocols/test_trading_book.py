@@ -77,7 +77,7 @@ def daily(table):
 
 @example(CLOSED)
 @given(FILLS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_money_appears_or_disappears_whatever_is_filled(fills):
     table = MoneyTable()
     book = table.book

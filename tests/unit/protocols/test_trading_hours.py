@@ -68,14 +68,14 @@ def test_trading_is_possible_at_once_while_the_exchange_is_open_else_at_the_next
 
 
 @given(YEAR_2026)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_every_instant_lies_in_exactly_the_desk_day_that_holds_it(instant):
     session = hours.desk_day_at(instant)
     assert session.begins_at <= instant < hours.next_session(session.date).begins_at
 
 
 @given(YEAR_2026)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_next_open_is_open_and_nothing_before_it_is(instant):
     at = hours.trading_at(instant)
     session = hours.session_on(hours.day_in_new_york(at))
@@ -85,7 +85,7 @@ def test_the_next_open_is_open_and_nothing_before_it_is(instant):
 
 
 @given(YEAR_2026)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_trading_ends_at_the_close_of_the_session_that_is_open_or_comes(instant):
     at, closes = hours.trading_at(instant), hours.trading_ends_at(instant)
     assert at < closes and hours.day_in_new_york(at) == hours.day_in_new_york(closes)

@@ -226,7 +226,7 @@ def test_r_f4_only_silence_is_silence():
     others=st.sampled_from([0, 7, 16]),
     order_type=st.sampled_from(["market", "limit"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_r_b7_an_order_of_the_most_is_taken_and_one_share_more_is_not(held, wanted, side, others, order_type):
     table = desk()
     table.put("strat_2", symbols=tuple(f"C{n}" for n in range(20)))
