@@ -15,8 +15,8 @@ class Dice:
     def __init__(self, *names: object) -> None:
         """Take what tells these dice from all others."""
         self._names = names
-        # A text, unlike a tuple, is hashed the same in every process.
-        self._random = Random("/".join(map(str, names)))
+        # Bytes, unlike a tuple, are hashed the same in every process; a name may be half of a character, which guests send.
+        self._random = Random("/".join(map(str, names)).encode("utf-8", "surrogatepass"))
 
     def of(self, *names: object) -> Dice:
         """Return dice of their own, which draw the same whatever these have drawn."""
