@@ -15,7 +15,7 @@ class Dice:
     def __init__(self, *names: object) -> None:
         """Take what tells these dice from all others."""
         self._names = names
-        # Bytes, unlike a tuple, are hashed the same in every process; a name may be half of a character, which guests send.
+        # Bytes, unlike a tuple, are hashed the same in every process; what guests send may hold half a character.
         self._random = Random("/".join(map(str, names)).encode("utf-8", "surrogatepass"))
 
     def of(self, *names: object) -> Dice:
