@@ -19,11 +19,12 @@ from moot.clock import Clock
 from moot.protocols.kernel.envelope import Draft
 
 AGAIN_S: Final = 0.5
-LONGEST_S: Final = 8.0
-"""Wall seconds between two attempts to write, at first and at most."""
+"""Wall seconds between two attempts to write: what is not taken leaves nothing, however long it goes on."""
 
 SAME_NS: Final = 2_000_000_000
-"""An outage that follows another within this wall time is the same, and the pauses grow."""
+LONGEST_S: Final = 8.0
+"""An outage that follows another within so much wall time is the same, and its attempts are twice as far apart, at most
+so many seconds: each end is told, and what tells it takes up room."""
 
 _log = structlog.get_logger("moot.outage")
 

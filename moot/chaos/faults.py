@@ -156,6 +156,9 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
 
 CLASSES: Final = tuple(FAULTS)
 
+CUT: Final = "transport.cut"
+"""The one that a society's gateway knows, not only who posts."""
+
 RATE: Final = 0.25
 """Share of occasions that a spell strikes, on average, unless somebody says otherwise."""
 

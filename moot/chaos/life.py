@@ -14,6 +14,7 @@ from moot.channels.guests.drafts import draft_to_json
 from moot.chaos import people, rogue
 from moot.chaos.dice import Dice
 from moot.chaos.door import StruckDoor
+from moot.chaos.faults import CUT
 from moot.chaos.judge import Finding
 from moot.chaos.plan import Spell
 from moot.clock import PacedClock
@@ -112,8 +113,8 @@ class Life:
         """Post as a guest does, who tries again with the same key when the society went down meanwhile."""
         unsure, striking, clock = self._world.unsure, self._world.striking, self._society.clock
         unsure[key] = plain
-        for cut in striking.under("transport.cut"):
-            striking.happened["transport.cut"] += 1
+        for cut in striking.under(CUT):
+            striking.happened[CUT] += 1
             await clock.sleep_until(clock.now() + timedelta(seconds=cut.ends_s - self._world.passed_s()))
         try:
             told = str((await self.door.publish_json(plain, key))["status"])

@@ -20,7 +20,7 @@ from moot.chaos import rogue
 from moot.chaos.acked import StruckBus
 from moot.chaos.dice import Dice
 from moot.chaos.door import StruckDoor
-from moot.chaos.faults import FAULTS, HOUR, fault
+from moot.chaos.faults import CUT, FAULTS, HOUR, fault
 from moot.chaos.minds import Died, StruckMind
 from moot.chaos.models import StruckModels
 from moot.chaos.plan import Spell
@@ -37,7 +37,10 @@ TURN_S: Final = 600.0
 """So often, in society time, what happens of itself may happen."""
 LONGEST_S: Final = HOUR
 """So long the gateway is cut off at most, in society time: people wait for it."""
-CUT: Final = "transport.cut"
+LASTS_TURNS: Final = int(LONGEST_S / TURN_S) + 1
+"""A cut that is on began at most so many turns ago: it is told a little after its turn has come."""
+EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Turns are counted from here, so that those of a society that was killed go on as they were."""
 
 
 def standing(rate: float) -> Iterator[Spell]:
@@ -105,14 +108,11 @@ class Rehearsal(Ports):
         self._untold: deque[Draft] = deque()
         self._news = asyncio.Event()
         self._doors: list[StruckDoor] = []
+        self._before: datetime | None = None
 
     def _tell(self, named: str, seat: str, *occasion: object) -> None:
         """Have the log say what is made to go wrong."""
-        # What a bot owes and what a model is asked have names that people can look up.
-        is_about = named.partition(".")[0] in ("bots", "models") and not happens_of_itself(named)
-        about = f": {occasion[1]}" if is_about else ""
-        which = "/".join(map(str, (named, seat, *occasion)))
-        self._say(rehearsed(f"{fault(named).live}{about}", seat, which))
+        self._say(_told(named, seat, *occasion))
 
     def _say(self, draft: Draft) -> None:
         self._untold.append(draft)
@@ -121,6 +121,7 @@ class Rehearsal(Ports):
     # ------------------------------------------------------------ the ports
 
     def bus(self, bus: Bus, clock: Clock) -> Bus:
+        self._before = bus.last_sent_at
         return StruckBus(bus, self._striking)
 
     def mind(self, seat: Seat, mind: Mind, clock: Clock) -> Mind:
@@ -142,6 +143,7 @@ class Rehearsal(Ports):
         telling = asyncio.create_task(self._keep_telling(host), name="rehearsal")
         try:
             with suppress(BusClosed):
+                await self._end_cut(host)
                 await self._turns(host, cut_off)
         finally:
             for door in self._doors:
@@ -164,7 +166,7 @@ class Rehearsal(Ports):
         clock, turn = host.clock, timedelta(seconds=TURN_S)
         named = [one.fault for one in standing(self._rate) if happens_of_itself(one.fault)]
         while True:
-            n = (clock.now() - EPOCH) // turn + 1
+            n = _turn(clock.now()) + 1
             await clock.sleep_until(EPOCH + n * turn)
             for one in named:
                 if (spell := self._striking.strikes(one, "", n)) is None:
@@ -182,7 +184,15 @@ class Rehearsal(Ports):
             await clock.sleep_until(clock.now() + timedelta(seconds=lasts_s))
         finally:
             cut_off(False)
-            self._say(rehearsed("it is over: the gateway is let in again", "", f"{CUT}/{n}/over"))
+            self._say(_let_in(n))
+
+    async def _end_cut(self, host: Host) -> None:
+        """Say that a cut is over which the society did not live to see the end of; what was said is not said again."""
+        if self._before is not None:
+            last = _turn(self._before)
+            for n in range(last - LASTS_TURNS, last + 1):
+                if await host.bus.seq_of(_told(CUT, "", n).identity()) is not None:
+                    self._say(_let_in(n))
 
     async def _rogue(self, host: Host, spell: Spell, n: int) -> None:
         # What stands in the log of a model's seat had a call (K26), which a rogue bot cannot make up.
@@ -195,5 +205,20 @@ class Rehearsal(Ports):
                 self._tell(spell.fault, "", n)
 
 
-EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
-"""Turns are counted from here, so that those of a society that was killed go on as they were."""
+def _turn(now: datetime) -> int:
+    """Return the turn that has come last."""
+    return (now - EPOCH) // timedelta(seconds=TURN_S)
+
+
+def _told(named: str, seat: str, *occasion: object) -> Draft:
+    """Return what the log says of a fault that struck."""
+    # What a bot owes and what a model is asked have names that people can look up.
+    is_about = named.partition(".")[0] in ("bots", "models") and not happens_of_itself(named)
+    about = f": {occasion[1]}" if is_about else ""
+    which = "/".join(map(str, (named, seat, *occasion)))
+    return rehearsed(f"{fault(named).live}{about}", seat, which)
+
+
+def _let_in(n: int) -> Draft:
+    """Return what the log says of the end of a turn's cut."""
+    return rehearsed("it is over: the gateway is let in again", "", f"{CUT}/{n}/over")

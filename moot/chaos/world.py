@@ -25,7 +25,7 @@ from moot.chaos.acked import AckedBus
 from moot.chaos.calendar import KINDS, is_lived
 from moot.chaos.coverage import Coverage
 from moot.chaos.dice import Dice
-from moot.chaos.faults import fault
+from moot.chaos.faults import CUT, fault
 from moot.chaos.files import Disk, break_file
 from moot.chaos.judge import Finding, judge
 from moot.chaos.life import Life
@@ -214,6 +214,7 @@ class World:
         self._cuts = sorted({round(one.size) for one in plan.spells if one.fault == "crash.cut"})
         self._disk = Disk()
         self._gateway = self._mirrored(directory) if directory is not None else None
+        self._cut_off: Callable[[bool], None] = lambda _is_cut: None
         self._shown_until = 0
         self._is_cut = False
         self._cut_at: int | None = None
@@ -390,8 +391,23 @@ class World:
     async def _serve(
         self, guests: AsyncExitStack, directory: Path, clock: Clock, society: Society, life: Life
     ) -> None:
-        """Let guests in."""
-        await serve_guests(guests, directory, clock, society, life.door, Reception(society.host))
+        """Let guests in, and cut them off while spells say so."""
+        reception = Reception(society.host)
+        self._cut_off = await serve_guests(guests, directory, clock, society, life.door, reception)
+        under: set[int] = set()
+        for spell in self.plan.spells:
+            if spell.fault == CUT and self.passed_s() < spell.ends_s:
+                self._at(spell.at_s, partial(self._cut_guests, under, spell.n, True))
+                self._at(spell.ends_s, partial(self._cut_guests, under, spell.n, False))
+
+    def _cut_guests(self, under: set[int], n: int, begins: bool) -> None:
+        """Begin or end a cut; guests are let in again when the last of those that they are under is over."""
+        if begins:
+            under.add(n)
+            self.striking.happened[CUT] += 1
+        else:
+            under.discard(n)
+        self._cut_off(bool(under))
 
     async def _drain(self, clock: Clock) -> None:
         """Give the gateway time to show what was said."""
@@ -399,6 +415,7 @@ class World:
             log = list(self._log)
             # The gateway keeps what it shows on the same disk.
             self._disk.be_full(False)
+            self._cut_off(False)
             with clock.hold():
                 await asyncio.to_thread(self._gateway.drain, log)
             self._shown_until = len(log)

@@ -7,7 +7,7 @@ early, or never, so sockets live here and the society awaits them under `hold()`
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -35,6 +35,7 @@ class IoThread:
         self._lock = threading.Lock()
         self._is_closed = False
         self._stop = asyncio.Event()
+        self._calls: set[asyncio.Task[Any]] = set()
         started: concurrent.futures.Future[asyncio.AbstractEventLoop] = concurrent.futures.Future()
         # A daemon, so that a coroutine that blocks for ever cannot keep the process from ending.
         self._thread = threading.Thread(target=self._serve, args=(started,), name=name, daemon=True)
@@ -126,15 +127,17 @@ class IoThread:
     async def _live(self, started: concurrent.futures.Future[asyncio.AbstractEventLoop]) -> None:
         started.set_result(asyncio.get_running_loop())
         await self._stop.wait()
-        rest = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in rest:
-            task.cancel()
-        await asyncio.gather(*rest, return_exceptions=True)
+        # A server that ends greets whom asyncio is just accepting: a task of asyncio's that is cancelled before its
+        # first step would leave the socket open.
+        await _ended(self._calls)
+        await _ended(asyncio.all_tasks() - {_this_task()})
 
     async def _limited(
         self, coro_factory: Callable[[], Coroutine[Any, Any, T]], wall_timeout_s: float | None
     ) -> T:
         limit = asyncio.timeout(wall_timeout_s)
+        self._calls.add(task := _this_task())
+        task.add_done_callback(self._calls.discard)
         try:
             async with limit:
                 return await coro_factory()
@@ -146,3 +149,17 @@ class IoThread:
             if self._is_closed:
                 raise IoThreadClosed("the I/O thread was closed during the call") from None
             raise
+
+
+async def _ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel tasks, and wait until they have cleaned up."""
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)
+
+
+def _this_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    assert task is not None, "called in a task"
+    return task

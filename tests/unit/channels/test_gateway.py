@@ -5,6 +5,9 @@ import os
 import socket
 import sqlite3
 import stat
+import threading
+import warnings
+from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
@@ -25,6 +28,8 @@ from moot.channels.guests.inbox import accepted
 from moot.channels.outbox.store import Mirrored, OutboxStore
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId, SurfaceConfigError
 from moot.channels.terminal import TerminalSurface
+from moot.clock import IoThread, RealClock
+from moot.clock.errors import WallTimeout
 from moot.protocols.kernel.errors import Forbidden
 from moot.protocols.kernel.seats import ADMIN, VIEWER
 from tests.doubles.hosting import QUICK, asking, hosting
@@ -231,6 +236,35 @@ async def test_a_gateway_that_is_cut_off_reaches_nobody_until_it_is_let_in_again
         assert await requests.head() == 0
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
+
+
+def test_k25_who_comes_in_the_moment_in_which_a_society_ends_is_let_go(tmp_path):
+    """asyncio accepts in a task of its own, which leaves the socket open when it is cancelled before it has begun."""
+    log = SmallLog()
+    server = GatewayServer(GuestHost(log_id="log", source=log, publish=log.publish), data_dir=tmp_path)
+    is_busy, goes_on = threading.Event(), threading.Event()
+    ready = Future()
+
+    async def be_busy():
+        is_busy.set()
+        goes_on.wait(60)
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ResourceWarning)
+        with IoThread(RealClock()) as io, socket.socket(socket.AF_UNIX) as guest:
+            io.spawn(lambda: server.serve(ready.set_result))
+            path = str(ready.result(60))
+            io.spawn(be_busy)
+            assert is_busy.wait(60)
+            # The thread finds both at once: somebody who waits to be accepted, and that it is to end.
+            guest.connect(path)
+            with pytest.raises(WallTimeout):
+                io.close(wall_timeout_s=0.0)
+            goes_on.set()
+            guest.settimeout(60)
+            assert guest.recv(1) == b""
+        gc.collect()
+    assert [str(one.message) for one in told if path in str(one.message)] == []
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from moot.bots.models.transport import Errand, Sent
 from moot.channels.bus import Receipt
 from moot.channels.errors import BusClosed
 from moot.chaos.door import StruckDoor
-from moot.chaos.faults import FAULTS
+from moot.chaos.faults import CUT, FAULTS
 from moot.chaos.judge import judge
-from moot.chaos.live import CUT, Rehearsal, happens_of_itself, standing
+from moot.chaos.live import Rehearsal, happens_of_itself, standing
 from moot.chaos.models import ScriptedModels, in_use
 from moot.chaos.plan import Spell
 from moot.chaos.striking import Striking
@@ -129,6 +129,22 @@ def test_a_rehearsal_that_was_killed_goes_on_and_its_log_keeps_the_rules(tmp_pat
         seen.append(done("log", tmp_path).count("records rehearsed fault"))
     assert 0 < seen[0] < seen[1] < seen[2]
     assert "every rule holds" in done("verify", tmp_path)
+
+
+def test_a_cut_in_which_it_was_killed_is_over_when_it_comes_back() -> None:
+    past = Past()
+    rehearse(past, 0.25, Rehearsal(1, 1.0), rehearsal=1.0)
+
+    def cuts() -> list[str]:
+        live, over = FAULTS["transport"]["cut"].live, "it is over: the gateway is let in again"
+        return [body.reason for body in told(past) if body.reason in (live, over)]
+
+    (began,) = cuts()
+    rehearse(past, 0.1, Rehearsal(1, 0.0), rehearsal=0.0)
+    assert cuts()[0] == began != cuts()[1]
+    rehearse(past, 0.1, Rehearsal(1, 0.0), rehearsal=0.0)
+    assert len(cuts()) == 2, "once"
+    assert not found(past)
 
 
 def test_without_faults_it_stays_a_rehearsal_and_nothing_goes_wrong() -> None:

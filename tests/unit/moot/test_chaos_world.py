@@ -14,6 +14,7 @@ from moot.bots.desk.broker import Answer, Broker, Ticket
 from moot.bots.desk.market import Market
 from moot.bots.notebook.errors import NotebookTimeout, NotebookUnavailable
 from moot.bots.tools.prices import load_universe
+from moot.channels.gateway.server import GatewayServer
 from moot.channels.outbox.mirroring import public_but_own_notes
 from moot.chaos import platform
 from moot.chaos.calendar import KINDS, instants, is_lived
@@ -320,6 +321,29 @@ def test_a_platform_that_fails_shows_each_message_once_and_in_order(name: str) -
     outcome = live(plain("virtual", *spells, bus="sqlite", wall_s=9_000.0))
     assert (outcome.findings, outcome.lives) == ([], 2)
     assert outcome.happened[f"transport.{name}"] > 0
+
+
+def test_a_gateway_that_is_cut_off_shows_all_of_it_in_the_end_though_the_society_was_killed_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cuts: list[bool] = []
+    cut_off = GatewayServer.cut_off
+
+    def heard(server: GatewayServer, is_cut: bool) -> None:
+        cuts.append(is_cut)
+        cut_off(server, is_cut)
+
+    monkeypatch.setattr(GatewayServer, "cut_off", heard)
+    spells = (
+        Spell(n=0, fault="transport.cut", at_s=1_000.0, for_s=5_000.0),
+        Spell(n=1, fault="transport.cut", at_s=2_000.0, for_s=6_000.0),
+        Spell(n=2, fault="crash.kill", at_s=4_000.0),
+    )
+    outcome = live(plain("virtual", *spells, bus="sqlite", wall_s=9_000.0))
+    assert (outcome.findings, outcome.lives) == ([], 2)
+    first, second = cuts[:2], cuts[2:]
+    assert first == [True, True]
+    assert second == [True, True, True, False, False], "one ends, then the other, and everybody is let in"
 
 
 def test_what_a_platform_shows_twice_never_or_out_of_order_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
