@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.trading.book_figures import ENOUGH, dollars, exact, share, too_few
+from moot.protocols.trading.hours import day_in_new_york
 from moot.protocols.trading.limits import PORTFOLIO
 from moot.protocols.trading.messages import TradingDay
 
@@ -63,6 +64,14 @@ def market(day: TradingDay | None, now: datetime | None) -> Market:
         return Market(True, day.closes_at)
     following = day.ends_at + (day.opens_at - day.nominal_at)
     return Market(False, following if now < following else None)
+
+
+def day_told(day: str | None, now: datetime | None) -> str:
+    """Say of which day the desk's P&L is: "today", or "on Friday, 20 February" until the next desk day is opened."""
+    if day is None or now is None or day == day_in_new_york(now).isoformat():
+        return "today"
+    date = datetime.fromisoformat(day)
+    return f"on {date:%A}, {date.day} {date:%B}"
 
 
 def holdings(context: RuleContext) -> list[Holding]:

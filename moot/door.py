@@ -13,6 +13,7 @@ from moot.channels.bus import Receipt
 from moot.channels.errors import Refused
 from moot.channels.guests.drafts import draft_from_json, draft_to_json
 from moot.channels.guests.inbox import accepted, keyed
+from moot.channels.showing.wording import derived
 from moot.config.settings import Settings
 from moot.host import Host
 from moot.protocols.arena.session import completed
@@ -198,4 +199,4 @@ def _note(env: Envelope, violation: Violation) -> str:
         return f"{env.case_id} was acknowledged or answered before"
     if isinstance(body, EscalationAck | EscalationAnswer) and violation.rule == "K9":
         return f"{violation.why}: /escalations lists what waits"
-    return violation.why
+    return derived(violation.why)

@@ -27,6 +27,10 @@ SHOWN: Final = 3
 """So many open obligations are named in the status line."""
 RECAP: Final = 10
 """So many messages of the past are shown at most; `moot log` shows all."""
+MOST_HELD: Final = 50
+"""So many messages wait for the gateway's first word in a pipe, at most."""
+MOST_WAIT_S: Final = 10
+"""And so many wall seconds."""
 ADDRESS: Final = "http"
 """How a line of the gateway begins that is an address."""
 
@@ -54,6 +58,7 @@ class Feed:
         self._live: Live | None = None
         self._ticker: asyncio.Task[None] | None = None
         self._address = ""
+        self._held: list[Envelope] | None = None
         self._book = NameBook()
         self._who: Speakers = self._book.who
 
@@ -62,11 +67,21 @@ class Feed:
 
         On a terminal an address stays in sight, above the status line.
         """
-        if not told.startswith(ADDRESS):
-            self.say(told, "bold")
-            return
-        self._address = told
-        self.say(f"open {told}", "bold")
+        if told.startswith(ADDRESS):
+            self._address = told
+            told = f"open {told}"
+        self.say(told, "bold")
+        self._go_on()
+
+    def hold(self) -> None:
+        """Where nothing stays in sight, let the gateway speak first, so that its address stands above the messages."""
+        if not self.console.is_terminal:
+            self._held = []
+
+    def _go_on(self) -> None:
+        held, self._held = self._held or [], None
+        for envelope in held:
+            self._say(envelope)
 
     def recap(self, envelopes: Iterable[Envelope], title: str, who: Speakers | None = None) -> None:
         """Print what was said before, the last of it; on a terminal one line a message, cut where it is too long.
@@ -99,6 +114,8 @@ class Feed:
             self._live.start()
             self._start_ticking(society)
 
+        if self._held is not None:
+            asyncio.get_running_loop().call_later(MOST_WAIT_S * max(society.clock.speed, 0.001), self._go_on)
         self._who = speakers_of(society.host.docket.context)
 
         def show(env: Envelope, _fx: object) -> None:
@@ -111,7 +128,11 @@ class Feed:
         society.host.listeners.append(show)
 
     def _say(self, envelope: Envelope) -> None:
-        if self._shows(envelope):
+        if self._held is not None:
+            self._held.append(envelope)
+            if len(self._held) >= MOST_HELD:
+                self._go_on()
+        elif self._shows(envelope):
             self._surface.show(envelope, self._who)
 
     def _shows(self, envelope: Envelope) -> bool:
@@ -136,7 +157,8 @@ class Feed:
             self._live.update(shown, refresh=True)
 
     def close(self) -> None:
-        """Take the status line away."""
+        """Take the status line away, and print what still waits for the gateway's word."""
+        self._go_on()
         if self._ticker is not None:
             self._ticker.cancel()
         if self._live is not None:
@@ -184,4 +206,5 @@ def _owes(obligation: Obligation, now: datetime) -> str:
     left = obligation.due_at - now
     sign = "-" if left < timedelta(0) else ""
     minutes, seconds = divmod(int(abs(left).total_seconds()), 60)
-    return f"{obligation.seat} owes the {duties.owed(obligation.id)} {sign}{minutes}:{seconds:02d}"
+    what = duties.owed(obligation.id, duties.position(obligation.subject))
+    return f"{obligation.seat} owes the {what} {sign}{minutes}:{seconds:02d}"

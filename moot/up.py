@@ -254,6 +254,8 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
         if isinstance(clock, PacedClock):
             clock.still().__exit__(None, None, None)
         exits.push_async_exit(society)
+        if _has_console(options, plan):
+            feed.hold()
         feed.attach(society)
         exits.callback(feed.close)
         if society.host.outage is not None:
@@ -309,8 +311,7 @@ async def _serve_guests(
         await asyncio.gather(beside, return_exceptions=True)
 
     exits.push_async_callback(end)
-    # The page reads the log's file; a society in memory has none.
-    has_console = options.has_console and plan.settings.console.enabled and plan.directory is not None
+    has_console = _has_console(options, plan)
     if options.has_console and plan.settings.console.enabled and plan.directory is None:
         feed.say("no page: it reads the log's file, and --bus memory keeps none")
     if plan.settings.surfaces or has_console:
@@ -321,6 +322,11 @@ async def _serve_guests(
 
         child = GatewayChild(directory, options.config, more=_gateway_words(options, has_console), say=say)
         exits.callback(child.close)
+
+
+def _has_console(options: UpOptions, plan: Plan) -> bool:
+    """Say whether there is a page; it reads the log's file, and a society in memory has none."""
+    return options.has_console and plan.settings.console.enabled and plan.directory is not None
 
 
 def _gateway_words(options: UpOptions, has_console: bool) -> list[str]:

@@ -23,10 +23,22 @@ def duty(obligation_id: str) -> str:
     return f"the {_called(*found.groups())} in {found[1]}" if found else obligation_id
 
 
-def owed(obligation_id: str) -> str:
-    """Name a duty where its case is known: `rebuttal of round 2`; what is no id of one is returned as it is."""
+def owed(obligation_id: str, position: str = "") -> str:
+    """Name a duty where its case is known: `rebuttal of round 2`; what is no id of one is returned as it is.
+
+    Args:
+        obligation_id: Its id.
+        position: What of the desk's it is about, as `position` says it.
+    """
     found = _ID.fullmatch(obligation_id)
-    return _called(*found.groups()) if found else obligation_id
+    told = _called(*found.groups()) if found else obligation_id
+    return f"{told}, {position}" if position else told
+
+
+def position(subject: object) -> str:
+    """Name the position that a duty is about, as the same is owed of each: `SIM-ALFA of strat_1`; "" for none."""
+    symbol, strategy_id = getattr(subject, "symbol", ""), getattr(subject, "name", "")
+    return f"{symbol} of {strategy_id}" if symbol and strategy_id else ""
 
 
 def _called(case_id: str, step: str) -> str:

@@ -11,21 +11,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal
 
-from moot.channels.showing.wording import (
-    MOST_TEXT,
-    Template,
-    clean,
-    compile_template,
-    plain,
-    seat_name,
-    words,
-)
+from moot.channels.showing.templates import Template, compile_template
+from moot.channels.showing.wording import MOST_TEXT, clean, derived, plain, seat_name, words
 from moot.protocols.authorship import label
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.docket import MAX_CASE_ID
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.minds import REHEARSAL, Minds
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import OFFICERS, Seat
 from moot.protocols.rulebook import Rulebook, rulebook
 
 MOST_SENTENCE: Final = 1_000
@@ -207,7 +200,7 @@ def _fields(envelope: Envelope, body: Mapping[str, object], said: str) -> Iterat
     for name, value in sorted(body.items()):
         if name == "type" or name in rulebook().unshown.get(kind, ()) or value in (None, "", (), [], {}):
             continue
-        text = clean(plain(value), MOST_FIELD)
+        text = clean(plain(_derived(value) if envelope.author in OFFICERS else value), MOST_FIELD)
         is_told = name in told and isinstance(value, str | int | float)
         if isinstance(value, str):
             # A sentence cuts what is longer.
@@ -216,6 +209,13 @@ def _fields(envelope: Envelope, body: Mapping[str, object], said: str) -> Iterat
             continue
         if value != envelope.case_id:
             yield Field(clean(words(str(name)), 100), text)
+
+
+def _derived(value: object) -> object:
+    """Word the texts of a field that a table wrote."""
+    if isinstance(value, Mapping):
+        return {name: _derived(one) for name, one in value.items()}
+    return derived(value) if isinstance(value, str) else value
 
 
 def _buttons(body: Mapping[str, object]) -> tuple[Button, ...]:

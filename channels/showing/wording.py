@@ -1,18 +1,14 @@
-"""Sentence templates: a small language in which the wording of every message type is data.
+"""How the fields of messages read: numbers, lists, identifiers, and what an officer's table wrote.
 
-* `{path}` and `{path|how}` stand for a field of the body; `path` walks into nested objects by dots.
-* `[...]` is left out as a whole when a field named in it is missing, None or empty.
-
-`how` is one of `WAYS`, with an argument after a colon where it takes one. Any JSON gives a text, nothing
-raises: bodies of unknown types and from newer versions are worded as well (K4).
+Any JSON gives a text, nothing raises: bodies of unknown types and from newer versions are worded as well (K4).
 """
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from moot.channels.showing import duties, panels, reviews
@@ -22,7 +18,13 @@ from moot.protocols.kernel.minds import models_in
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
 from moot.protocols.trading import deploy, promotion
-from moot.protocols.trading.book_figures import ENOUGH, too_few
+from moot.protocols.trading.book_figures import too_few
+
+HYPHENED: Final[Mapping[str, str]] = {"multi_factor": "multi-factor"}
+"""Identifiers that people write with a hyphen."""
+
+_NOUNS: Final = {"CONCEDE": "a concession", "RESUME_CONFIRMED": "a confirmation", "STRATEGY_MOVED": "a move"}
+"""Types of messages whose names are no nouns, where they are owed."""
 
 MISSING: Final = "?"
 """What stands for a field that a template needs and a body lacks."""
@@ -38,6 +40,11 @@ MOST_DIGITS: Final = 9
 
 _DEPTH: Final = 4
 _CODES: Final = re.compile(r"(?<![\w/#.-])[a-z]+(?:_[a-z]+)+(?![\w/-])")
+_SILENCE: Final = re.compile(
+    r"\bowed ([A-Z][A-Z_0-9]*(?: or [A-Z][A-Z_0-9]*)*) and was silent(?:; ([A-Za-z_]+)$)?"
+)
+_SEAT: Final = re.compile(r"(?:^|(?<=; ))[a-z]+(?= owed [A-Z]|: )|(?<= timeouts from )[a-z]+$")
+_FIGURES: Final = re.compile(r"the log says (.+?), the message (.+)", re.DOTALL)
 _SPACES: Final = re.compile(r"\s+")
 # C0 but for line ends, C1, soft line ends, direction overrides and lone surrogates: what could move a cursor or hide a
 # word.
@@ -64,12 +71,47 @@ def harmless(text: str) -> str:
 
 def words(name: str) -> str:
     """Turn an identifier into words: `tail_risk` gives "tail risk"."""
-    return clean(name).replace("_", " ").lower()
+    return HYPHENED.get(name) or clean(name).replace("_", " ").lower()
 
 
 def spoken(text: str) -> str:
     """Turn the codes that an officer's text holds into words, "needs_adjustment" into "needs adjustment"; no id is."""
-    return _CODES.sub(lambda code: code[0].replace("_", " "), text)
+    return _CODES.sub(lambda code: words(code[0]), derived(text))
+
+
+def derived(text: str) -> str:
+    """Word what a table wrote for the log, which keeps its text: seats, types of messages and figures as people do."""
+    text = _SEAT.sub(lambda seat: seat_name(seat[0]) if Seat(seat[0]) in rulebook().seats else seat[0], text)
+    text = _SILENCE.sub(_silence, text)
+    return _FIGURES.sub(_figures, text)
+
+
+def _silence(found: re.Match[str]) -> str:
+    kinds, outcome = found.groups()
+    owed = " or ".join(_NOUNS.get(kind) or an(words(kind)) for kind in kinds.split(" or "))
+    return f"owed {owed} and was silent" + (f"; ruled {words(outcome)}" if outcome else "")
+
+
+def _figures(found: re.Match[str]) -> str:
+    if "\\" in found[0]:
+        return found[0]
+    try:
+        says, told = _apart(*map(ast.literal_eval, found.groups()))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return found[0]
+    return f"the log says {says}, the message {told}"
+
+
+def _apart(says: object, told: object) -> tuple[str, str]:
+    """Word two figures so that they read apart; of two objects what differs."""
+    if isinstance(says, Mapping) and isinstance(told, Mapping):
+        names = sorted({*says, *told}, key=str)
+        pairs = [(words(str(name)), says.get(name), told.get(name)) for name in names]
+        both = [(name, _apart(one, other)) for name, one, other in pairs if one != other]
+        return tuple(joined((f"{name} {two[n]}" for name, two in both), ", ", 8) for n in (0, 1))  # type: ignore[return-value]
+    if _is_number(says) and _is_number(told):
+        return beside(says, told)  # type: ignore[arg-type]
+    return plain(says), plain(told)
 
 
 def an(noun: str) -> str:
@@ -256,6 +298,11 @@ BUDGETS: Final[Mapping[str, str]] = {
 """What a budget is for."""
 
 
+def ended(outcome: str) -> str:
+    """Say how a case ended; the states of a run all say in their names that it is over."""
+    return ENDS.get(outcome) or words(outcome.removeprefix("TERMINATED_"))
+
+
 def _known(names: Mapping[str, str]) -> Way:
     return lambda value, _arg: names.get(value) or words(value) if isinstance(value, str) else plain(value)
 
@@ -273,12 +320,6 @@ def _unless(value: object, arg: str) -> str:
 
 def _unsaid(value: object, _arg: str) -> str:
     return plain(value)
-
-
-def _is_said(value: object, text: object) -> bool:
-    """Say whether a text, as far as it is shown, names whatever a list holds."""
-    shown_text = plain(text).casefold()
-    return isinstance(value, Sequence) and all(plain(item).casefold() in shown_text for item in value)
 
 
 def _is_number(value: object) -> bool:
@@ -312,7 +353,8 @@ WAYS: Final[Mapping[str, Way]] = {
     "effect": _known(EFFECTS),
     "unless": _unless,
     "unsaid": _unsaid,
-    "unnumbered": lambda value, _arg: plain(unnumbered(value) if isinstance(value, str) else value),
+    "derived": lambda value, _arg: plain(derived(value) if isinstance(value, str) else value),
+    "unnumbered": lambda value, _arg: plain(derived(unnumbered(value)) if isinstance(value, str) else value),
     "whole": lambda value, _arg: str(round(value)) if _is_number(value) else plain(value),  # type: ignore[call-overload]
     "deployment": _row(deploy.MEANS),
     "promotion": _row(promotion.MEANS),
@@ -325,103 +367,12 @@ WAYS: Final[Mapping[str, Way]] = {
     "judged": panels.judged,
     "notable": panels.notable,
 }
-"""How a field is worded: a share as per cent, the highest scores of an object, one field of each item or several,
-the number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a
-Sharpe ratio (left out where it is not), one of two words, an instant to the minute, a text with its codes in words,
-an identifier in words, an amount of money, one in millionths of a dollar, what a budget is for, the seats that are
-not ok, those of a configuration that models fill (left out where none does), a duty, a seat, what a review does,
-what it leaves open, how an escalation or an experiment ended and what follows from it, a field that says nothing new
-where it is the argument, a list that is left out where another field names all of it, an estimate without decimals,
-what the row of a decision table asks for, a panel's decision, how much a Phase 1 plans, what a report or a synthesis
-decides, tags that stand beside a decision."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A field in a template."""
-
-    path: tuple[str, ...]
-    way: Way
-    arg: str
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A compiled template: texts, slots, and parts that may be left out."""
-
-    parts: tuple[str | Slot | Template, ...]
-
-    def slots(self) -> Iterable[Slot]:
-        """Yield every field that is named, also in optional parts."""
-        for part in self.parts:
-            if isinstance(part, Slot):
-                yield part
-            elif isinstance(part, Template):
-                yield from part.slots()
-
-    def fill(self, body: Mapping[str, object]) -> str:
-        """Word a body; a missing field outside optional parts becomes `MISSING`."""
-        return "".join(self._pieces(body))
-
-    def _pieces(self, body: Mapping[str, object]) -> Iterable[str]:
-        for part in self.parts:
-            if isinstance(part, str):
-                yield part
-            elif isinstance(part, Slot):
-                value = look_up(body, part.path)
-                yield MISSING if value is None or value == "" else part.way(value, part.arg)
-            elif not any(_is_left_out(slot, look_up(body, slot.path), body) for slot in part.slots()):
-                yield part.fill(body)
-
-
-def look_up(body: object, path: tuple[str, ...]) -> object:
-    """Walk into nested objects; None where the path ends early."""
-    for name in path:
-        if not isinstance(body, Mapping):
-            return None
-        body = body.get(name)
-    return body
-
-
-def _is_left_out(slot: Slot, value: object, body: Mapping[str, object]) -> bool:
-    if slot.way is _unsaid and _is_said(value, body.get(slot.arg)):
-        return True
-    if slot.way is _few:
-        return not isinstance(value, int) or value >= ENOUGH
-    return _is_empty(value) or (slot.way in (_unless, _models) and not slot.way(value, slot.arg))
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, str | Sequence | Mapping) and len(value) == 0)
-
-
-_TOKENS: Final = re.compile(r"\{([a-zA-Z0-9_.]+)(?:\|([a-z]+)(?::([^}]*))?)?\}|(\[)|(\])")
-
-
-def compile_template(text: str) -> Template:
-    """Read a template.
-
-    Raises:
-        ValueError: A bracket without its partner, or a way that does not exist.
-    """
-    stack: list[list[str | Slot | Template]] = [[]]
-    at = 0
-    for token in _TOKENS.finditer(text):
-        if token.start() > at:
-            stack[-1].append(text[at : token.start()])
-        at = token.end()
-        path, way, arg, opens, closes = token.groups()
-        if opens:
-            stack.append([])
-        elif closes:
-            if len(stack) == 1:
-                raise ValueError(f"a ] without [ in {text!r}")
-            done = Template(tuple(stack.pop()))
-            stack[-1].append(done)
-        elif (way or "plain") not in WAYS:
-            raise ValueError(f"no way {way!r} in {text!r}")
-        else:
-            stack[-1].append(Slot(tuple(path.split(".")), WAYS[way or "plain"], arg or ""))
-    if len(stack) > 1:
-        raise ValueError(f"a [ without ] in {text!r}")
-    return Template((*stack[0], text[at:]) if at < len(text) else tuple(stack[0]))
+"""How a field is worded: a share as per cent, the highest scores of an object, one field of each item or several, the
+number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a Sharpe
+ratio (left out where it is not), one of two words, an instant to the minute, a text of a table with its codes in
+words, or only its seats, types and figures, an identifier in words, an amount of money, one in millionths of a
+dollar, what a budget is for, the seats that are not ok, those of a configuration that models fill (left out where
+none does), a duty, a seat, what a review does, what it leaves open, how an escalation or an experiment ended and what
+follows from it, a field that says nothing new where it is the argument, a list that is left out where another field
+names all of it, an estimate without decimals, what the row of a decision table asks for, a panel's decision, how much
+a Phase 1 plans, what a report or a synthesis decides, tags that stand beside a decision."""

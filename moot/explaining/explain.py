@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from moot.channels.showing.rendering import predicate, speaker
-from moot.channels.showing.wording import clean, words
+from moot.channels.showing.wording import clean, derived, words
 from moot.explaining.explanation import Applied, Decision, Explanation, Held, Link, Objection, Row, Said
 from moot.explaining.finding import NAMING, Story, story_of
 from moot.explaining.index import Opener
@@ -36,7 +36,7 @@ class _Telling:
         self.who = story.index.who
         every = (*story.own, *story.named, *(env for said in story.others.values() for env in said))
         self.flaws: Mapping[int, str] = {
-            env.body.of_seq: env.body.why  # type: ignore[attr-defined]
+            env.body.of_seq: derived(env.body.why)  # type: ignore[attr-defined]
             for env in every
             if env.body.type == FLAWED
         }
@@ -117,7 +117,7 @@ class _Telling:
         return Decision(
             said=self.said(env),
             what=words(str(what)),
-            why=tuple(str(text) for path in by.why for text in found(body, path) if text),
+            why=tuple(derived(str(text)) for path in by.why for text in found(body, path) if text),
             held=held(body),
             applied=self.applied(env, said),
             row=row,

@@ -1,6 +1,6 @@
 """How the messages of the Arena read: one template a type. Data only.
 
-The subject, the seat that speaks, is put in front. `moot.channels.showing.wording` explains the notation.
+The subject, the seat that speaks, is put in front. `moot.channels.showing.templates` explains the notation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WORDING: Final[Mapping[str, str]] = {
     "REVIEW": "{text|verdict} round {round_index} of {run_id}: {text|open}",
     "RUN_FAULT": "stops work on {run_id}: {fault|words}[ with {tool}], {detail}",
     "FINAL_OUTPUT": "gives the final output of {run_id}[: {text}]",
-    "RUN_TERMINATED": "ends {run_id} after {rounds|count:round}: {reason}",
+    "RUN_TERMINATED": "ends {run_id} after {rounds|count:round}: {reason|derived}",
 }
 
 DUTIES: Final[Mapping[str, str]] = {

@@ -1,6 +1,6 @@
 """How the messages of escalations read: one template a type. Data only.
 
-The subject, the seat that speaks, is put in front. `moot.channels.showing.wording` explains the notation.
+The subject, the seat that speaks, is put in front. `moot.channels.showing.templates` explains the notation.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 WORDING: Final[Mapping[str, str]] = {
-    "ESCALATION": "escalates {escalation_id}, {level|words}: {trigger}[ ({context|spoken})]"
+    "ESCALATION": "escalates {escalation_id}, {level|words}: {trigger|derived}[ ({context|spoken})]"
     "[; options: {options|each:label}]",
     "ESCALATION_PAGED": "pages the admin again about {escalation_id}, time {n}",
     "ESCALATION_ACK": "has seen {escalation_id}",

@@ -35,7 +35,7 @@ class Protocol:
     Attributes:
         name: What it is called.
         messages: The bodies that it brings.
-        wording: By type, how a message reads behind the name of who says it; see `moot.channels.showing.wording`.
+        wording: By type, how a message reads behind the name of who says it; see `moot.channels.showing.templates`.
         duties: By the name of a step in obligation ids, what it is called where that in words is not enough; `{n}` is
             the number behind the name. `cycle/report` is the step `report` of cases whose id begins with `cycle_`.
         unshown: By type, fields that no card shows: they say again what stands there, or nothing to people.

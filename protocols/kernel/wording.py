@@ -1,6 +1,6 @@
 """How the messages of officers and people read: one template a type. Data only.
 
-The subject, the seat that speaks, is put in front. `moot.channels.showing.wording` explains the notation.
+The subject, the seat that speaks, is put in front. `moot.channels.showing.templates` explains the notation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OFFICERS: Final[Mapping[str, str]] = {
     "ANCHOR": "anchors what was said until {nominal_at|when}: message {seq}, hash {hash}",
     "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id|duty}, due for {waited_min} min",
     "RULING": "rules {outcome|words}[ on {obligation_id|duty}][ in {case_id}]: {reason|words}",
-    "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}",
+    "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why|derived}",
     "AUDIT": "records {event|recorded}[ by the {seat|seat}][ in {channel}]: {reason|unnumbered}"
     "[, {count|unless:1} times]",
     "PERSON_NAMED": "learns that {user_id} on {platform} is called {display_name}",

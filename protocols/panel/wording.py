@@ -1,6 +1,6 @@
 """How the messages of review panels read: one template a type. Data only.
 
-The subject, the seat that speaks, is put in front. `moot.channels.showing.wording` explains the notation.
+The subject, the seat that speaks, is put in front. `moot.channels.showing.templates` explains the notation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How the messages of System A read: one template a type. Data only.
 
-The subject, the seat that speaks, is put in front. `moot.channels.showing.wording` explains the notation.
+The subject, the seat that speaks, is put in front. `moot.channels.showing.templates` explains the notation.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ WORDING: Final[Mapping[str, str]] = {
     "ARCHITECTURE_REBUTTAL": "answers on {responses|count:change}[: {responses|each:response}]",
     "ARCHITECTURE_VERDICT": "approves {approved_changes|count:change} of {proposals_evaluated}"
     "[: {approved_changes|each:description}][; deferred: {deferred}][; rejected: {rejected}]",
-    "CAUSAL_RECORD": "records a {record.kind}[ of {record.hypothesis_id}]: {record.summary}",
-    "REFLECTION": "reflects on a {record.kind}[ of {record.hypothesis_id}]: {record.summary}",
+    "CAUSAL_RECORD": "records a {record.kind}[ of {record.hypothesis_id}]: {record.summary|derived}",
+    "REFLECTION": "reflects on a {record.kind}[ of {record.hypothesis_id}]: {record.summary|derived}",
 }
 
 DUTIES: Final[Mapping[str, str]] = {

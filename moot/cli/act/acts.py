@@ -68,6 +68,7 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
     from moot.channels.guests.drafts import draft_to_json
     from moot.channels.guests.inbox import post
     from moot.channels.log.lease import holder
+    from moot.channels.showing.wording import derived
     from moot.logs.asking import channel
 
     is_running = holder(log.path.parent) is not None
@@ -90,7 +91,7 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
     if as_json:
         write_json({**receipt, "violation": found})
     if found is not None:
-        raise Refused(f"message {seq} is in the log, but {found['why']}")
+        raise Refused(f"message {seq} is in the log, but {derived(found['why'])}")
     if not as_json:
         print(f"{done}: message {seq}" + (" (it was there already)" if status == "duplicate" else ""))
         if opened := receipt.get("opened"):

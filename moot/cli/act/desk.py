@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 @command("moot positions ./moot-data", "moot positions ./moot-data --json | jq .totals")
 def positions(named: Source, as_json: AsJson = False) -> None:
     """Show the desk's money and what it holds: cash, equity, P&L, exposure, every position at its last mark."""
+    from moot.desk import day_told
+
     found = Situation.of(named)
     data = positions_json(found)
     if as_json:
@@ -57,7 +59,11 @@ def positions(named: Source, as_json: AsJson = False) -> None:
     rows.add_row(
         "exposure", per_cent(data["exposure"]), f"of at most {per_cent(limits['exposure'])}{largest}"
     )
-    rows.add_row("trades", f"{data['trades_today']}", f"of at most {limits['trades']} today")
+    rows.add_row(
+        "trades",
+        f"{data['trades_today']}",
+        f"of at most {limits['trades']} {day_told(data['date'], found.now)}",
+    )
     print_table(target, rows)
     if data["halted"]:
         target.print(halt_text(data["halted"]), style="bold red")

@@ -175,8 +175,26 @@ def stop(
     fixed = {"society": "society", "a": "system A", "b": "system B"}
     asked = scope.lower().removeprefix("system").strip()
     what = fixed.get(asked) or full_id(log, scope)
+    done = f"{what} stops"
+    if what in (fixed["a"], fixed["b"]):
+        before = _stopped_by(log, what)
+        stops = f"was stopped by message {before} already, which holds" if before else "stops"
+        done = f"{what} {stops} until the society is started again"
     draft = act(user, seat_of(user, log), "#admin", made(Stop, scope=what, why=said(why, "--why")))
-    return perform(log, draft, as_json=as_json, done=f"{what} stops")
+    return perform(log, draft, as_json=as_json, done=done)
+
+
+def _stopped_by(log: Log, system: str) -> int:
+    """Return the message that stopped a system since the society was last started; 0 when none did."""
+    from moot.channels.log.lines import seq_of
+    from moot.protocols.kernel.people import Stop
+    from moot.protocols.kernel.stop import SYSTEMS
+
+    started = log.newest(key("type", "SOCIETY_STARTED"))
+    for env in log.envelopes(seq_of(started) if started else 1, having=[key("type", "STOP")]):
+        if isinstance(env.body, Stop) and SYSTEMS.get(env.body.scope.lower()) == SYSTEMS[system.lower()]:
+            return env.seq
+    return 0
 
 
 def made(model: type[Body], **fields: Any) -> Body:

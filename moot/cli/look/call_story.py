@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 Messages = Mapping[str, tuple["Envelope", str]]
 """Answers by their ids, and why the rules refused them; "" where they did not."""
+
+_WRAPPED: Final = 60
+"""A line of at least so many characters may have been broken by whoever wrote it."""
+_PROSE: Final = re.compile(r"(?!\d{1,2}[.)] )[\w(`\"'“]")
+_MARKS: Final = ("```", "<<<")
+_LEAD: Final = re.compile(r" {0,20}(?:[-*] |\d{1,2}\. )?")
 
 _COLOURS: Final = {"answered": "green", "under_way": "", "not_sent": "dim"}
 """Of ends of calls; the others are yellow."""
@@ -104,7 +111,7 @@ def _print_one(
 
     from moot.call_history.listing import total
     from moot.call_history.story import prompt_of, reply_of, shared
-    from moot.channels.showing.wording import clean
+    from moot.channels.showing.wording import clean, derived
 
     first, sum_ = calls[0], total(calls)
     nth = f", after {plural(first.attempt, 'refused answer')}" if first.attempt else ""
@@ -142,7 +149,7 @@ def _print_one(
     print_hanging(
         target,
         Text(),
-        Text(f"{became}, and refused by the rules: {clean(refused, 400)}" if refused else became),
+        Text(f"{became}, and refused by the rules: {clean(derived(refused), 400)}" if refused else became),
         0,
     )
 
@@ -185,8 +192,35 @@ def _print_said(target: Console, said: Sequence[Said], what: str) -> None:
 
     for by, text in said:
         target.print(Text.assemble((f"  {what:<9} ", "dim"), (clean(by, 80), "bold")), soft_wrap=True)
-        for line in tidy(text).split("\n"):
-            print_hanging(target, Text(" " * 4 if line else ""), Text(line), 4)
+        for line in unwrapped(tidy(text).split("\n")):
+            print_hanging(target, Text(" " * 4 if line else ""), Text(line), 4 + _lead(line))
+
+
+def unwrapped(lines: Iterable[str]) -> Iterator[str]:
+    """Join the lines of a paragraph that was wrapped where it was written, so that it fills the lines of a screen.
+
+    Short lines, headings, items of lists, and what stands between marks, as quotations and code do, stay as they are.
+    """
+    held, last, is_quoted = "", "", False
+    for line in lines:
+        is_mark, lead = line.startswith(_MARKS), _lead(held)
+        goes_on = line.startswith(" " * lead) and _PROSE.match(line, lead) is not None
+        if goes_on and len(last) >= _WRAPPED and not is_mark:
+            held, last = f"{held} {line[lead:]}", line
+            continue
+        if held:
+            yield held
+        is_quoted ^= is_mark
+        held = last = "" if is_quoted or is_mark else line
+        if not held:
+            yield line
+    if held:
+        yield held
+
+
+def _lead(line: str) -> int:
+    found = _LEAD.match(line)
+    return found.end() if found is not None else 0
 
 
 def _ordered(calls: Sequence[Call]) -> list[Call]:

@@ -182,7 +182,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
     """Print an open escalation with its options and how to answer."""
     from rich.text import Text
 
-    from moot.channels.showing.wording import clean, spoken
+    from moot.channels.showing.wording import clean, derived, spoken
 
     body, left = one.body, one.remaining(now)
     target.print(
@@ -192,7 +192,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
             (f"  raised {clock_time(one.envelope.sent_at)} UTC, message {one.envelope.seq}", "dim"),
         )
     )
-    rows = [("trigger", clean(body.trigger)), ("context", clean(spoken(body.context), 1000))]
+    rows = [("trigger", clean(derived(body.trigger))), ("context", clean(spoken(body.context), 1000))]
     if one.recurred:
         rows.append(("again", f"{plural(one.recurred, 'time')} since, last in message {one.occurrences[-1]}"))
     if one.acknowledged_by:
@@ -215,7 +215,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
 
 def print_ended(target: Console, ended: Sequence[Raised]) -> None:
     """Print how escalations ended, the latest last."""
-    from moot.channels.showing.wording import EFFECTS, clean, words
+    from moot.channels.showing.wording import EFFECTS, clean, derived, words
 
     if len(ended) > LATELY:
         target.print(heading("Ended", f"{plural(len(ended), 'escalation')}, the last {LATELY} of them"))
@@ -225,7 +225,7 @@ def print_ended(target: Console, ended: Sequence[Raised]) -> None:
         at = clock_time(one.ended_at) if one.ended_at else ""
         again = f" (again {plural(one.recurred, 'time')})" if one.recurred else ""
         effect = EFFECTS.get(one.effect or "", words(one.effect or ""))
-        rows.append(Row((at, one.escalation_id, how, effect, clean(one.body.trigger) + again)))
+        rows.append(Row((at, one.escalation_id, how, effect, clean(derived(one.body.trigger)) + again)))
     print_rows(
         target, ("ended", "escalation", "how", "effect", "trigger"), rows, fold="effect", below="trigger"
     )

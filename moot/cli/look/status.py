@@ -45,6 +45,7 @@ def status(
     """Show how a society stands: its clock, open cases, what is owed, what waits for an admin."""
     from rich.text import Text
 
+    from moot.desk import day_told
     from moot.protocols.rulebook import rulebook
 
     found = Situation.of(named, until)
@@ -70,7 +71,8 @@ def status(
     rows.add_row("open", ", ".join(counts) or "no cases")
     if found.day is not None:
         desk = found.desk_json()
-        day = f"{money(desk['pnl_usd'], sign=True)} today ({per_cent(desk['pnl_pct'], sign=True)})"
+        when = day_told(desk["date"], found.now)
+        day = f"{money(desk['pnl_usd'], sign=True)} {when} ({per_cent(desk['pnl_pct'], sign=True)})"
         rows.add_row("desk", f"exchange {market_text(found)}, equity {money(desk['equity'])}, {day}")
     if halted := found.halt_json():
         rows.add_row("", Text(halt_text(halted), "bold red"))
@@ -92,7 +94,7 @@ def status(
             f"conservative because of {because}: what is below 0.75 is rejected; moot resume ends it",
         )
     for system in sorted(context.stopped):
-        rows.add_row("stopped", f"system {system}, by a person")
+        rows.add_row("stopped", f"system {system}, by a person, until the society is started again")
     if found.queued:
         rows.add_row("inbox", f"{plural(found.queued, 'post')} waiting")
     print_table(target, rows)
@@ -147,7 +149,7 @@ def print_obligations(target: Console, found: Situation) -> None:
     for o in found.owed():
         holder = found.docket.context.holders.get(o.seat)
         who = Text.assemble(seat_text(o.seat), (f" ({holder.user_id})", "dim") if holder else "")
-        cells = (who, duties.owed(o.id), due_text(found, o), o.id)
+        cells = (who, duties.owed(o.id, duties.position(o.subject)), due_text(found, o), o.id)
         rows.append(Row(cells, "dim" if o.seat in OFFICERS else ""))
     print_rows(target, ("seat", "owes", "due", "obligation"), rows, fold="owes", below="obligation")
 

@@ -70,7 +70,8 @@ def view(
     target.print(heading(f"{seat_name(who)} sees {len(found):,} of {plural(docket.seq, 'message')}"))
     print_hanging(target, Text("reads  ", "dim"), Text(", ".join(onlooker.reads) or "no channel"), 7)
     for n, one in enumerate(onlooker.owes):
-        told = Text.assemble(f"{duties.duty(one.id)}  ", (one.id, "dim"))
+        about = duties.position(one.subject)
+        told = Text.assemble(duties.duty(one.id) + (f", {about}" if about else ""), "  ", (one.id, "dim"))
         print_hanging(target, Text("owes   " if not n else " " * 7, "dim"), told, 7)
     reader = Reader(target, log.namebook())
     shown = found if shows_all else found[-LAST:]

@@ -204,6 +204,7 @@ class ObligationView:
         closed_at: When.
         how: "" while open, else `answered`, `answered late`, `ruled …`, `withdrawn`.
         attempt: Answers so far that broke a rule (K1).
+        position: The position that it is about, in words; "" for none, and once it is closed.
     """
 
     id: str
@@ -221,6 +222,7 @@ class ObligationView:
     closed_at: datetime | None = None
     how: str = ""
     attempt: int = 0
+    position: str = ""
 
     def is_held_by(self, person: Person) -> bool:
         """Say whether a person sits in that seat: somebody of the same name elsewhere is another one (K14)."""

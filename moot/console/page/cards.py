@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from moot.channels.showing.looks import MOOT, looks
 from moot.channels.showing.rendering import UNKNOWN, Speakers, card, predicate
-from moot.channels.showing.wording import MOST_TEXT, clean, number, seat_name, words
+from moot.channels.showing.wording import MOST_TEXT, clean, derived, number, seat_name, words
 from moot.protocols.authorship import label
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
@@ -109,7 +109,7 @@ def texts_of(body: Mapping[str, Any], said: str) -> list[list[str]]:
     found: list[list[str]] = []
     left = MOST_JSON
     for place, text in _strings(body, ""):
-        if clean(text, MOST_JSON) in said:
+        if clean(text, MOST_JSON) in said or clean(derived(text), MOST_JSON) in said:
             continue
         if len(found) == MOST_TEXTS or left <= 0:
             break

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from moot.channels.showing.wording import clean, number, words
+from moot.channels.showing.wording import clean, words
 from moot.console.errors import NotReady
 from moot.console.model.interface import ReadModel, StandingView
 from moot.console.page.figures_parts import (
@@ -19,9 +19,10 @@ from moot.console.page.figures_parts import (
     last_of,
     link_to,
     minute_of,
+    signed,
     strategy_link,
 )
-from moot.desk import Market, market
+from moot.desk import Market, day_told, market
 from moot.protocols.trading.messages.desk import TradingDay
 
 UNREAD: Final = "Not known yet: the log is still being read."
@@ -48,8 +49,8 @@ async def system_b(model: ReadModel) -> Page:
         "tiles": [
             ["equity", dollars(desk.get("equity", points[-1][1] if points else None)), ""],
             [
-                "today",
-                dollars(desk.get("pnl_usd"), signed=True),
+                f"P&L {day_told(desk.get('date'), model.now().at)}",
+                dollars(desk.get("pnl_usd"), is_signed=True),
                 "late" if (desk.get("pnl_usd") or 0) < 0 else "",
             ],
             ["positions", str(len(standing.positions)) if standing else "–", ""],
@@ -84,9 +85,9 @@ async def system_b(model: ReadModel) -> Page:
                     [
                         strategy_link(p.get("strategy_id")),
                         str(p.get("symbol")),
-                        number(p.get("quantity") or 0),
+                        signed(p.get("quantity") or 0),
                         dollars(p.get("value")),
-                        dollars(p.get("unrealised_usd"), signed=True),
+                        dollars(p.get("unrealised_usd"), is_signed=True),
                     ]
                     for p in (standing.positions if standing else ())
                 ][:MOST_ROWS],

@@ -97,9 +97,14 @@ def share(part: int, whole: int) -> str:
     return f"{round(100 * part / whole)} %" if whole else "–"
 
 
-def dollars(value: object, *, signed: bool = False) -> str:
+def dollars(value: object, *, is_signed: bool = False) -> str:
     """Word an amount of money."""
     if not isinstance(value, int | float):
         return "–"
-    sign = "−" if value < 0 else "+" if signed and value > 0 else ""
+    sign = "−" if value < 0 else "+" if is_signed and value > 0 else ""
     return f"{sign}${abs(value):,.0f}"
+
+
+def signed(count: int) -> str:
+    """Word a signed number of shares, with the minus of the amounts beside it."""
+    return f"{'−' if count < 0 else ''}{abs(count):,}"

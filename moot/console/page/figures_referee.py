@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from moot.channels.showing.wording import clean, seat_name, words
+from moot.channels.showing.wording import clean, derived, seat_name, words
 from moot.console.model.interface import ReadModel
 from moot.console.page.figures_parts import (
     LAST,
@@ -50,7 +50,7 @@ async def referee(model: ReadModel) -> Page:
                     [
                         minute_of(env),
                         seat_name(clean(str(b.get("seat")), 30)),
-                        clean(str(b.get("why")), 400),
+                        clean(derived(str(b.get("why"))), 400),
                         link_to(env),
                     ]
                     for env in reversed(violations[-MOST_ROWS:])

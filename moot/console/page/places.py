@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from moot.channels.showing.wording import clean
+from moot.channels.showing.wording import clean, ended, words
 from moot.console.errors import NotThere
 from moot.console.model.interface import ChannelView, Person, ReadModel
 from moot.console.page import acts, views
@@ -138,11 +138,11 @@ async def _case(model: ReadModel, person: Person, case_id: str) -> Json:
     case = await model.case(case_id)
     window = await model.window(case_id=case_id, limit=WINDOW)
     channel = case.transcript[0].channel if case.transcript else "#admin"
-    ended = f"ended: {clean(case.outcome, 80)}" if case.outcome else f"open: {clean(case.phase, 80)}"
+    stands = f"ended: {clean(ended(case.outcome), 80)}" if case.outcome else f"open: {words(case.phase)}"
     return {
         "kind": "case",
         "title": clean(case_id, 120),
-        "about": f"{case.kind} · {ended}".replace("_", " "),
+        "about": f"{words(case.kind)} · {stands}",
         "channel": channel,
         "case": case_id,
         "window": views.window_of(window, {"case": case_id}, who=model.speakers()),

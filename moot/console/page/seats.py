@@ -39,7 +39,7 @@ async def form_of(model: ReadModel, person: Person, obligation_id: str) -> dict[
     name = seat_name(str(owed.seat))
     return {
         "kind": "seat",
-        "title": f"{name}: {clean(duties.owed(owed.id), 120)}",
+        "title": f"{name}: {clean(duties.owed(owed.id, owed.position), 120)}",
         "about": owed.case_id,
         "obligation": owed.id,
         "case": owed.case_id,

@@ -11,7 +11,7 @@ from moot.channels.chat.commands import commands
 from moot.channels.showing import duties
 from moot.channels.showing.looks import looks
 from moot.channels.showing.rendering import UNKNOWN, Speakers
-from moot.channels.showing.wording import clean, seat_name, spoken
+from moot.channels.showing.wording import clean, derived, seat_name, spoken
 from moot.console.errors import NotThere
 from moot.console.model.calls import CLOSED
 from moot.console.model.interface import (
@@ -97,7 +97,7 @@ def owed_of(
         "name": seat_name(str(one.seat)) + (f" ({clean(one.held_by, 60)})" if one.held_by else ""),
         "held": one.held_by,
         "model": clean(models.get(one.seat, ""), 120) if one.held_by is None else "",
-        "what": clean(duties.owed(one.id), 120),
+        "what": clean(duties.owed(one.id, one.position), 120),
         "opened": rfc3339(one.opened_at),
         "due": rfc3339(one.due_at),
         "closed": one.closed_seq,
@@ -177,7 +177,7 @@ def raised_of(one: EscalationView) -> dict[str, Any]:
         "id": one.escalation_id,
         "seq": one.seq,
         "level": one.level,
-        "trigger": clean(one.trigger, 400),
+        "trigger": clean(derived(one.trigger), 400),
         "context": clean(spoken(one.context), 4_000),
         "options": [{"n": o.n, "label": clean(o.label, 400), "effect": o.effect} for o in one.options],
         "due": rfc3339(one.answer_by),

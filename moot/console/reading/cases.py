@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from moot.channels.log.reader import LogRows
+from moot.channels.showing.duties import position
 from moot.console.model.interface import (
     EscalationView,
     Lateness,
@@ -83,6 +84,7 @@ def obligation_view(docket: Docket, o: Obligation) -> ObligationView:
         due_at=o.due_at,
         void_at=o.void_at,
         attempt=docket.attempts.get(o.id, 0),
+        position=position(o.subject),
     )
 
 

@@ -181,6 +181,13 @@ def test_any_prompt_can_be_worked_on(prompt):
     assert check(one).is_conformant
 
 
+def test_a_plan_for_a_task_of_ones_own_does_not_speak_of_the_society() -> None:
+    said = " ".join(text for seed in SEEDS for text in texts(record(seed), "round-"))
+    said = said.replace(TASK["initial_prompt"].rstrip("."), "")
+    assert not [one for one in ("debate", "hypotheses", "the log", "seed", "Evolver") if one in said]
+    assert all(len(one.section) == len(one.elsewhere) for one in CRITERIA), "the draws are the same"
+
+
 def test_a_section_takes_goal_measure_and_risk_from_the_prompt() -> None:
     prompt = (
         "Refine the notes of arch_001: Screen hypotheses before they are proposed\n"

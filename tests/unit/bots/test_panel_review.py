@@ -4,6 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from moot.bots.minds.simulated.panel.clauses import Clause
+from moot.bots.minds.simulated.panel.paper import read_paper
+from moot.bots.minds.simulated.panel.review import _besides, _Judged
 from moot.bots.minds.simulated.panel.reviewer import commit, review, synthesize_text
 from moot.config.contracts import load_contract
 from moot.protocols.panel.contract import ROLES, as_json
@@ -264,3 +267,15 @@ def test_the_synthesizer_tells_that_nothing_fired_or_does_not_conclude():
     assert NONE_FIRED in synthesize_text(as_json(FULL), rows)
     with pytest.raises(SynthesisAborted):
         synthesize_text(as_json(FULL), rows, "strict", "abort")
+
+
+def test_a_count_that_blocks_is_not_told_again_under_the_limit_below_it():
+    none, few = Clause("citations", "no"), Clause("citations", "below", 3)
+    other = Clause("numbers", "below", 3)
+    work = read_paper("# Title\n\nNothing is cited.")
+    judged = _Judged(FULL.acceptance_dimensions[0], [(none,)], [(few,), (other,)], (), ())
+    assert str(few) not in _besides(judged, work) and str(other) in _besides(judged, work)
+    judged.warn = [(few,)]
+    assert _besides(judged, work) == ""
+    judged.warn = [(few, other)]
+    assert f"{few} (0 measured) and {other}" in _besides(judged, work)

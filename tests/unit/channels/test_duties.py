@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from moot.channels.showing.duties import duty
+from moot.channels.showing.duties import duty, owed, position
 from moot.channels.showing.rendering import sentence
 from moot.protocols.rulebook import rulebook
+from moot.protocols.trading.session_state import Subject
 from tests.doubles.full_life import full_life
 
 
@@ -42,6 +43,15 @@ from tests.doubles.full_life import full_life
 )
 def test_a_duty_reads_as_people_say_it(obligation: str, told: str) -> None:
     assert duty(obligation) == told
+
+
+def test_duties_about_several_positions_are_told_apart() -> None:
+    said = [
+        owed(f"session_1/reduce-{n}/trader", position(Subject("strat_1", symbol)))
+        for n, symbol in enumerate(("DAX", "SP500"), 1)
+    ]
+    assert said == [f"signal that reduces a position, {symbol} of strat_1" for symbol in ("DAX", "SP500")]
+    assert position(Subject("var95", level="WARNING")) == position("critic") == position(None) == ""
 
 
 def test_no_line_of_a_log_names_a_duty_by_its_id() -> None:

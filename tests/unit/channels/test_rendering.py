@@ -20,7 +20,8 @@ from moot.channels.showing.rendering import (
     predicate,
     sentence,
 )
-from moot.channels.showing.wording import beside, clean, compile_template, spoken
+from moot.channels.showing.templates import compile_template
+from moot.channels.showing.wording import beside, clean, derived, ended, spoken, words
 from moot.protocols.arena import messages as arena
 from moot.protocols.arena.reading import MOST_ITEMS
 from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
@@ -29,7 +30,7 @@ from moot.protocols.calls import messages as calls
 from moot.protocols.codec import decode_body
 from moot.protocols.escalation import messages as escalation
 from moot.protocols.kernel import officers, people
-from moot.protocols.kernel.envelope import BOT, Actor, Envelope
+from moot.protocols.kernel.envelope import BOT, OFFICER, Actor, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import ADMIN, ORCHESTRATOR, REFEREE, TIMEKEEPER
 from moot.protocols.kernel.upcast import Opaque
@@ -591,6 +592,67 @@ def test_a_text_is_cut_behind_a_word_so_that_no_id_is_cut():
 def test_codes_in_an_officers_text_are_said_in_words_and_ids_stay():
     said = "strat_20260223_1030. Guardian: elevated, Trader: needs_adjustment (alert_20260223_1031/x_y)"
     assert spoken(said) == said.replace("needs_adjustment", "needs adjustment")
+
+
+@pytest.mark.parametrize(
+    ("logged", "shown"),
+    [
+        (
+            "guardian owed DEPLOY_REVIEW and was silent; void",
+            "Guardian owed a deploy review and was silent; ruled void",
+        ),
+        (
+            "explorer owed REBUTTAL or CONCEDE and was silent; REJECT",
+            "Explorer owed a rebuttal or a concession and was silent; ruled reject",
+        ),
+        (
+            "TIMEOUT: the Planner owed DRAFT and was silent",
+            "TIMEOUT: the Planner owed a draft and was silent",
+        ),
+        (
+            "guardian owed RESUME_CONFIRMED and was silent; operator: too much at once",
+            "Guardian owed a confirmation and was silent; Operator: too much at once",
+        ),
+        ("3 consecutive timeouts from critic", "3 consecutive timeouts from Critic"),
+        ("3 consecutive timeouts from eic", "3 consecutive timeouts from EIC"),
+        (
+            "the log says {'order_type': 'limit', 'position_limit': 0.02}, "
+            "the message {'order_type': 'limit', 'position_limit': 0.0201}",
+            "the log says position limit 0.0200, the message position limit 0.0201",
+        ),
+        ("the log says None, the message ('SP500', 'DAX')", "the log says none, the message SP500; DAX"),
+        ("the log says hyp_1, the message hyp_2", "the log says hyp_1, the message hyp_2"),
+        ("the log says {'a': 1, the message {'a'", "the log says {'a': 1, the message {'a'"),
+        ("port: it is taken", "port: it is taken"),
+    ],
+)
+def test_what_a_table_wrote_for_the_log_is_worded_where_it_is_shown(logged, shown):
+    assert derived(logged) == shown
+
+
+def test_a_silence_reads_as_people_say_it_and_the_log_keeps_its_text():
+    silence = said(
+        officers.Audit(
+            event="timeout",
+            seat="guardian",
+            channel="#b-ops",
+            bytes=None,
+            truncated=False,
+            reason="guardian owed DEPLOY_REVIEW and was silent; void",
+        ),
+        REFEREE,
+        OFFICER,
+    )
+    assert "Guardian owed a deploy review and was silent; ruled void" in sentence(silence)
+    assert "guardian owed DEPLOY_REVIEW" not in str(card(silence))
+    assert "guardian owed DEPLOY_REVIEW and was silent; void" in silence.line
+
+
+def test_what_people_hyphenate_is_hyphenated_and_a_run_ended_in_a_word():
+    assert (words("multi_factor"), words("mean_reversion")) == ("multi-factor", "mean reversion")
+    assert spoken("tried multi_factor") == "tried multi-factor"
+    assert (ended("TERMINATED_APPROVED"), ended("TERMINATED_MAX_ROUNDS")) == ("approved", "max rounds")
+    assert (ended("REJECT"), ended("expired")) == ("reject", "nobody answered, closed")
 
 
 def test_a_figure_is_told_apart_from_the_limit_that_it_misses():

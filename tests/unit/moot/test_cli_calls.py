@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import moot
+from moot.cli.look.call_story import unwrapped
 from moot.memory.bodies_file import CALLS_NAME
 from tests.doubles.called import ASKED, Called, a_claim
 from tests.doubles.command_line import complaint, data, done, wide
@@ -268,3 +269,31 @@ def test_help_shows_examples_and_pipes_have_no_colours(place: Path) -> None:
     assert "moot calls ./moot-data --seat critic --model local" in done("calls", "--help")
     assert "\x1b[" not in done("calls", place)
     assert "\x1b[" in done("calls", place, NO_COLOR="", FORCE_COLOR="1")
+
+
+def test_a_paragraph_that_was_wrapped_where_it_was_written_fills_the_lines_of_a_screen() -> None:
+    prose = "You fill a seat in a society whose seats argue and decide under rules."
+    given = f"""# Every seat
+{prose}
+A referee reads.
+Short.
+
+- {prose}
+  It goes on here.
+- Another item.
+<<<transcript 1f>>>
+Critic says {prose}
+Advocate says {prose}
+<<<end transcript 1f>>>"""
+    assert [*unwrapped(given.split("\n"))] == [
+        "# Every seat",
+        f"{prose} A referee reads.",
+        "Short.",
+        "",
+        f"- {prose} It goes on here.",
+        "- Another item.",
+        "<<<transcript 1f>>>",
+        f"Critic says {prose}",
+        f"Advocate says {prose}",
+        "<<<end transcript 1f>>>",
+    ]

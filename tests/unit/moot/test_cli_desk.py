@@ -18,7 +18,7 @@ from moot.cli.act import acts
 from moot.cli.place import login_name
 from moot.clock import RealClock
 from moot.config.settings import load_settings
-from moot.desk import Market, market
+from moot.desk import Market, day_told, market
 from moot.door import Door
 from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.context import Fold
@@ -313,6 +313,13 @@ def test_status_names_the_desks_cases_and_a_line_of_the_desk(table: MoneyTable, 
     )
     found = data("status", place)["desk"]
     assert (found["equity"], found["halted"], found["market"]["is_open"]) == (1_000_998.0, None, True)
+
+
+def test_what_a_friday_came_to_is_not_said_of_today_on_a_sunday() -> None:
+    friday, sunday = datetime(2026, 2, 20, 22, tzinfo=UTC), datetime(2026, 2, 22, 12, tzinfo=UTC)
+    assert day_told("2026-02-20", friday) == day_told(None, sunday) == "today"
+    assert day_told("2026-02-20", friday + timedelta(hours=5)) == "today", "New York still has the 20th"
+    assert day_told("2026-02-20", sunday) == "on Friday, 20 February"
 
 
 def test_a_society_without_a_desk_day_has_no_line_of_it(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_an_open_escalation_shows_what_may_be_answered_and_how_long(tmp_path: Pa
     assert [option["n"] for option in found["options"]] == [1, 2, 3]
     assert wide("escalations", place) == (
         "URGENT  esc_20260223_1440  raised 2026-02-23 14:40 UTC, message 27\n"
-        "  trigger   3 consecutive timeouts from explorer\n"
+        "  trigger   3 consecutive timeouts from Explorer\n"
         "  context   3 deadlines in a row passed without a word from explorer\n"
         "  left      3 h 40 min, then option 1\n"
         "  option 1  Go on with conservative defaults: reject uncertain hypotheses\n"
@@ -91,7 +91,7 @@ def test_r_e3_how_often_a_trigger_came_up_again_is_told(tmp_path: Path) -> None:
 
     assert first["state"] == "expired"
     assert (first["recurred"], len(first["occurrence_seqs"])) == (2, 2)
-    assert "3 consecutive timeouts from explorer (again 2 times)" in done("escalations", place)
+    assert "3 consecutive timeouts from Explorer (again 2 times)" in done("escalations", place)
 
 
 def test_where_nothing_was_escalated_nothing_waits(tmp_path: Path) -> None:

@@ -278,6 +278,17 @@ def test_a_stop_says_what_stops(debate: LiveSociety, scope: str | None, logged: 
     assert last(debate.directory, "STOP")["body"] == {"type": "STOP", "scope": logged, "why": "enough"}
 
 
+def test_a_system_that_is_stopped_is_said_to_be_until_when(debate: LiveSociety) -> None:
+    place = debate.directory
+    first = done("stop", place, "--why", "enough", "--scope", "A")
+    assert first.startswith("system A stops until the society is started again: message ")
+    seq = last(place, "STOP")["seq"]
+    again = f"system A was stopped by message {seq} already, which holds until the society is started again"
+    assert done("stop", place, "--why", "enough", "--scope", "system a").startswith(again)
+    assert done("stop", place, "--why", "enough", "--scope", "B").startswith("system B stops until ")
+    assert "by a person, until the society is started again" in done("status", place)
+
+
 def test_a_stop_is_never_queued_and_never_a_viewers(stopped: Path) -> None:
     assert "there is nothing to stop" in complaint(3, "stop", stopped, "--why", "x")
     assert "only admins may stop it" in complaint(3, "stop", stopped, "--why", "x", "--as", "bob")

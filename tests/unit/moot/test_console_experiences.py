@@ -68,7 +68,7 @@ def test_a_principle_shows_its_codes_in_words_and_its_instants_to_the_minute() -
     facts = dict(card["facts"])
     assert (facts["created"], facts["last validated"]) == ("2026-02-23 10:00", "2026-02-23 10:00")
     assert (facts["archetype"], facts["failure code"], facts["regime"]) == (
-        "multi factor",
+        "multi-factor",
         "tail risk",
         "calm up",
     )

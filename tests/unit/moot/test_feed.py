@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from moot import feed as feed_module
 from moot.channels.showing.rendering import Speakers
 from moot.clock import PacedClock, VirtualClock
 from moot.config.settings import load_settings
-from moot.feed import RECAP, Feed, is_quiet, status
+from moot.feed import MOST_HELD, RECAP, Feed, is_quiet, status
 from moot.plan import Plan
 from moot.protocols.arena.messages import ArenaDraft
 from moot.protocols.arena.seats import PLANNER, REVIEWER
@@ -89,6 +90,49 @@ def test_the_status_line_says_time_cycle_who_owes_what_until_when_and_escalation
     assert "explorer owes the hypothesis -1:02" in late
     assert "| 1 escalation open" in waiting and "conservative" not in waiting
     assert "| conservative " in conservative
+
+
+def test_in_a_pipe_the_address_stands_above_the_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_module, "MOST_WAIT_S", 1e6)
+    on = console(is_terminal=False)
+
+    async def script(society: Society, clock: Any) -> None:
+        feed = Feed(on)
+        feed.hold()
+        feed.attach(society)
+        await society.host.publish(note("said before the page was there"))
+        assert written(on) == ""
+        feed.open_at("http://127.0.0.1:8420/?token=x")
+        await society.host.publish(note("said after it"))
+        feed.close()
+
+    live(script, PacedClock(START, 3600.0))
+    first, *rest = written(on).splitlines()
+    assert first == "open http://127.0.0.1:8420/?token=x"
+    told = "\n".join(rest)
+    assert 0 <= told.find("said before") < told.find("said after")
+
+
+@pytest.mark.parametrize("ends", ["many", "late", "closed"])
+def test_a_gateway_that_says_nothing_is_not_waited_for(ends: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_module, "MOST_WAIT_S", 1e-6 if ends == "late" else 1e6)
+    on = console(is_terminal=False)
+
+    async def script(society: Society, clock: Any) -> None:
+        feed = Feed(on)
+        feed.hold()
+        feed.attach(society)
+        await society.host.publish(note())
+        if ends == "many":
+            for n in range(MOST_HELD):
+                await society.host.publish(note(f"{n}"))
+        elif ends == "late":
+            await clock.sleep(timedelta(seconds=10))
+        else:
+            feed.close()
+        assert "hear me" in written(on)
+
+    live(script, PacedClock(START, 100_000.0))
 
 
 def test_between_cycles_the_status_line_says_so() -> None:

@@ -13,7 +13,9 @@ class Criterion(NamedTuple):
         name: One word or two.
         pattern: How a draft shows that it has it: a heading.
         asked: What a review says when it is missing.
-        section: What a planner writes for it; `{task}` names the task in the prompt's own words.
+        section: What a planner writes for it where a change of the society itself is refined; `{task}` names the task
+            in the prompt's own words.
+        elsewhere: As many texts for any other task.
         given: What it writes where the prompt brings what `{said}` stands for, see `BROUGHT`.
     """
 
@@ -21,12 +23,15 @@ class Criterion(NamedTuple):
     pattern: re.Pattern[str]
     asked: str
     section: tuple[str, ...]
+    elsewhere: tuple[str, ...]
     given: str = ""
 
 
-def _criterion(name: str, asked: str, *section: str, given: str = "") -> Criterion:
+def _criterion(
+    name: str, asked: str, *section: str, elsewhere: tuple[str, ...], given: str = ""
+) -> Criterion:
     pattern = re.compile(rf"^#+ {name}\b", re.IGNORECASE | re.MULTILINE)
-    return Criterion(name, pattern, asked, section, given)
+    return Criterion(name, pattern, asked, section, elsewhere, given)
 
 
 CRITERIA: Final = (
@@ -35,12 +40,20 @@ CRITERIA: Final = (
         "the draft does not say what is different once this is done",
         "What is to be different: {task}. A week of the log must show it to somebody who was not told.",
         "{task}: done when two societies with the same seed, one with the change, differ in that and in little else.",
+        elsewhere=(
+            "What is to be different: {task}. Somebody who was not told must be able to see it.",
+            "{task}: done when whoever asked for it can see the difference, and little else has changed.",
+        ),
     ),
     _criterion(
         "Steps",
         "there is no order of steps, so nobody can say what comes first",
         "1. Write down how it is today.\n2. Change one place.\n3. Compare both on the same seeds.",
         "1. Measure the present state.\n2. Make the change behind a switch.\n3. Turn it on for one week.",
+        elsewhere=(
+            "1. Write down how it is today.\n2. Change one thing.\n3. Compare how it was with how it is.",
+            "1. Measure the present state.\n2. Try the change on a small part.\n3. Go on once that part has gone well.",
+        ),
         given="1. Measure the present state.\n2. Make the change behind a switch, as noted: {said}\n"
         "3. Turn it on for one week and compare with the week before.",
     ),
@@ -50,6 +63,11 @@ CRITERIA: Final = (
         "Before anything is changed, one weekly count is named that has to move. It has failed when two weeks with it "
         "look like two weeks without.",
         "It has failed when debates take longer and no more hypotheses pass their backtest.",
+        elsewhere=(
+            "Before anything is changed, one count is named that has to move. It has failed when that count looks "
+            "afterwards as it looked before.",
+            "It has failed when it costs more than it brings, by a count that was taken before it began.",
+        ),
         given="The week before showed {said}. It has failed when two weeks later there are as many.",
     ),
     _criterion(
@@ -57,6 +75,10 @@ CRITERIA: Final = (
         "no risk is named, and every change has one",
         "It may slow debates down; the budget of a cycle shows that within a day.",
         "Seats may learn to write for the check instead of for each other.",
+        elsewhere=(
+            "It may cost more time than it saves; the first trial shows that early.",
+            "People may work for the measure instead of for what it stands for.",
+        ),
         given="The objection that was raised stands as the risk to watch: {said}",
     ),
     _criterion(
@@ -64,12 +86,20 @@ CRITERIA: Final = (
         "it does not say how the change is undone",
         "Turn the switch off: nothing that was logged changes its meaning.",
         "The rules version goes back by one; cases that are open keep theirs.",
+        elsewhere=(
+            "Keep the present way until the new one has held: to undo it is then to return to it.",
+            "The present state is written down first, so that it can be put back.",
+        ),
     ),
     _criterion(
         "Owner",
         "nobody is named who sees to it",
         "The Evolver sees to it and reports on it every week.",
         "The Critic sees to it; the Evolver reads the report.",
+        elsewhere=(
+            "Whoever asked for it sees to it and reports on it every week.",
+            "One person sees to it; another one reads the report.",
+        ),
     ),
 )
 """In the order in which a draft has its sections."""

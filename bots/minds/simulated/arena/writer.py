@@ -58,6 +58,9 @@ class SimulatedWriter(Writer):
 def _plan(work: Work, rng: np.random.Generator) -> str:
     """Draft, or revise: every item that the last review names is answered, unless it is overlooked."""
     brief = work.view.brief
+    task = work.view.last("ARENA_TASK")
+    # A change of the society itself is refined for the weekly cycle that approved it.
+    is_ours = task is not None and bool(getattr(task.body, "parent_id", ""))
     before = work.last_draft()
     if not before:
         left_out = {int(i) for i in rng.permutation(len(CRITERIA))[: int(rng.integers(*FORGETS))]}
@@ -65,7 +68,7 @@ def _plan(work: Work, rng: np.random.Generator) -> str:
         parts = [
             _title(work),
             _quote(brief["prompt"]),
-            *[_section(one, brief["prompt"], rng) for one in kept],
+            *[_section(one, brief["prompt"], rng, is_ours=is_ours) for one in kept],
         ]
         if brief["evidence_refs"]:
             parts.append(
@@ -78,7 +81,7 @@ def _plan(work: Work, rng: np.random.Generator) -> str:
     for one in CRITERIA:
         named = any(one.asked in text for text in asked)
         if named and not one.pattern.search(body) and float(rng.random()) >= OVERLOOKS:
-            body = f"{body.rstrip()}\n\n{_section(one, brief['prompt'], rng)}\n"
+            body = f"{body.rstrip()}\n\n{_section(one, brief['prompt'], rng, is_ours=is_ours)}\n"
             answered.append(f"- {one.name}: added.")
     for issue in brief["unresolved"]:
         if issue.kind == "contradiction" and issue.claim and issue.claim in body:
@@ -100,9 +103,10 @@ def _quote(prompt: str) -> str:
     return f"> {line[:QUOTED]}{'…' if len(line) > QUOTED else ''}"
 
 
-def _section(one: Criterion, prompt: str, rng: np.random.Generator) -> str:
+def _section(one: Criterion, prompt: str, rng: np.random.Generator, *, is_ours: bool = True) -> str:
     """Write a section: by what the prompt brings for it, else one of its own, about the task in the prompt's words."""
-    said = one.section[int(rng.integers(len(one.section)))]
+    texts = one.section if is_ours else one.elsewhere
+    said = texts[int(rng.integers(len(texts)))]
     brought = BROUGHT[one.name].search(prompt) if one.name in BROUGHT else None
     if brought is not None:
         said = one.given.replace("{said}", brought[1].strip())

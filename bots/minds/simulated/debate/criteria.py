@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from moot.bots.tools.strategies import ARCHETYPES
+from moot.channels.showing.wording import words
 from moot.protocols.research.strictness import START_THRESHOLDS
 
 CRITERIA: Final = tuple(START_THRESHOLDS)
@@ -100,7 +101,7 @@ def speaks_against(text: str) -> bool:
 
 def spoken(name: str) -> str:
     """Turn an identifier into words: a score or a code by its name, `mean_reversion` into "mean reversion"."""
-    return NAMES.get(name) or CODES.get(name) or REGIMES.get(name) or name.replace("_", " ")
+    return NAMES.get(name) or CODES.get(name) or REGIMES.get(name) or words(name)
 
 
 def listed(items: Iterable[str], last: str = "and") -> str:

@@ -143,11 +143,10 @@ def _said(one: _Judged, paper: Paper, voice: Voice) -> str:
 
 
 def _besides(one: _Judged, paper: Paper) -> str:
-    return (
-        PHRASES["warned_besides"][0].format(reasons=_reasons(one.warn, paper))
-        if one.block and one.warn
-        else ""
-    )
+    """Tell what warns beside what blocks; what was measured for a block is not told again under a lower limit."""
+    told = {(clause.measure, clause.about) for tests in one.block for clause in tests}
+    more = [tests for tests in one.warn if not {(clause.measure, clause.about) for clause in tests} <= told]
+    return PHRASES["warned_besides"][0].format(reasons=_reasons(more, paper)) if one.block and more else ""
 
 
 def _foreign(one: _Judged) -> str:
