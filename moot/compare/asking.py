@@ -10,11 +10,13 @@ from typing import Final
 
 from moot.clock import VirtualClock
 from moot.compare.arms.arm import Answer, Arm, Trial
-from moot.compare.cases.case import CORRECT, Case, Cases, Scorer
+from moot.compare.cases.case import CORRECT, QUESTION, Case, Cases, Scorer
+from moot.compare.cases.own import Own
 from moot.compare.known import arms_of, cases_of, scored, scorer_of
 from moot.compare.results import Result
 from moot.compare.study import Study
 from moot.protocols.kernel.errors import BadInput
+from moot.protocols.motion.state import YES_OR_NO
 from moot.workshop import START
 
 LOGS: Final = "logs"
@@ -56,6 +58,7 @@ class Asking:
         self.arms: dict[str, Arm] = arms_of(study, self.cases[0].kind)
         self._directory = directory
         self._past = past
+        self._refuse_open_questions()
 
     def results(self, task: Task) -> list[Result]:
         """Ask all arms that are left, in the study's order.
@@ -76,6 +79,26 @@ class Asking:
             used[name] = one.calls
             found.append(one)
         return found
+
+    def _refuse_open_questions(self) -> None:
+        """Refuse questions of one's own that an arm would answer by yes or no, and neither is right.
+
+        Raises:
+            BadInput: There is one.
+        """
+        chooses = [name for name, arm in self.arms.items() if arm.chooses]
+        if not chooses or not isinstance(self.cases, Own):
+            return
+        for case in self.cases:
+            if case.kind != QUESTION or case.shown.get("options"):
+                continue
+            place = self.cases.places[case.id]
+            found = [scored(self.scorer, case, one, place).get(CORRECT, (1.0, 1.0)) for one in YES_OR_NO]
+            if not any(part for part, _ in found):
+                raise BadInput(
+                    f"{place}: {case.id} has no options, so arms.{chooses[0]} would answer yes or no, and neither is "
+                    "right: give it options, or leave that arm out"
+                )
 
     def _asked(self, name: str, arm: Arm, case: Case, repetition: int, used: Mapping[str, int]) -> Result:
         budget = self.study.arms[name].budget

@@ -23,7 +23,7 @@ ARMS: Final[Mapping[str, Mapping[str, str]]] = {
         QUESTION: "moot.compare.arms.motions:SingleAnswer",
     },
     "arena": {QUESTION: "moot.compare.arms.arena:ArenaRun"},
-    "readers": {DOCUMENT: "moot.compare.arms.reading:Readers"},
+    "panel": {DOCUMENT: "moot.compare.arms.panel:ReviewPanel"},
     "solver": {QUESTION: "moot.compare.arms.solving:OneSolver"},
     "debate": {
         MARKET: "moot.compare.arms.debate_a:ResearchDebate",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,37 @@ def test_models_answer_a_study_and_its_replay_needs_no_server(server: ModelServe
     done("compare", study, "--out", killed, "--at-once", 1)
     assert (killed / FILE).read_bytes() == (out / FILE).read_bytes()
     assert not server.calls
+
+    server.stop()
+    assert "byte for byte" in moot("compare", "--replay", out, "--at-once", 1).stderr
+    assert "all as it says" in done("verify", out)
+
+
+PANELS = """\
+study: panels-of-a-model
+cases: {{from: documents, seed: 5, count: 1}}
+arms:
+  blind: &panel
+    {{is: panel, budget: 5, model: "{url}#tiny-1", options: {{reviewers: 2}}, minds: {{synthesizer: simulated}}}}
+  together: {{<<: *panel, options: {{reviewers: 2, blind: false}}}}
+"""
+
+
+def test_a_model_reviews_documents_and_is_shown_an_earlier_review_only_where_reviewers_are_not_blind(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    study, out = tmp_path / "study.yaml", tmp_path / "out"
+    study.write_text(PANELS.format(url=server.url), encoding="utf-8")
+    server.prefers = {"score": "warn", "finding": "lines 3 to 4: no source is given; line 6: it is 12"}
+    done("compare", study, "--out", out, "--at-once", 1)
+    blind, together = read_results(out / FILE)
+    for one in (blind, together):
+        answer: Any = one.answer
+        assert [list(found["lines"]) for found in answer] == [[3, 4], [6, 6]]
+        assert (one.calls, one.confidence) == (4, 1.0)
+    said = [str(call.body["messages"][1:]) for call in server.calls]
+    reviewing = [text for text in said if "1: # " in text]
+    assert ["=== review by eic ===" in text for text in reviewing] == [False, False, False, True]
 
     server.stop()
     assert "byte for byte" in moot("compare", "--replay", out, "--at-once", 1).stderr

@@ -20,9 +20,8 @@ from moot.protocols.panel.findings import LintFinding
 from moot.protocols.panel.grammar import one_line
 from moot.protocols.panel.lint_phase1 import PARAPHRASE, PLAN, lint_phase1
 from moot.protocols.panel.lint_phase2 import lint_phase2
-from moot.protocols.panel.pinned import DECISION
-from moot.protocols.panel.reports import BODY, CONDITIONS, DIMENSIONS, DISSENT
-from moot.protocols.panel.synthesis import decide, matrix_of, predicates, synthesize
+from moot.protocols.panel.report_text import report_text
+from moot.protocols.panel.synthesis import decide, matrix_of, synthesize
 from moot.protocols.panel.synthesis_text import SynthesisText
 
 MOST_CHARS: Final = 2_000
@@ -107,19 +106,11 @@ def _phase2(view: View, contract: Contract) -> Form:
 
     def write(found: Mapping[str, Any]) -> str:
         scores = {name: found[name]["score"] for name in ids}
-        fired = [name for name, one in predicates(contract).items() if one.holds(scores)]
-        parts = [f"contract_role: {role}"]
-        if (set_aside := found["dissent"]["dimension_id"]) != NOBODY:
-            parts += [f"## {DISSENT}", f"dimension_id: {set_aside}\n{_said(found['dissent']['why'])}"]
-        parts.append(f"## {DIMENSIONS}")
-        parts += [f"### {one.id}: {one.name}\nscore: {scores[one.id]}" for one in dimensions]
-        parts.append(f"## {CONDITIONS}")
-        conditions = (one.condition_id for one in contract.failure_conditions)
-        parts += [f"### {name}\nfired: {str(name in fired).lower()}" for name in conditions]
-        parts += [f"## {BODY}", _said(found["summary"])]
-        parts += [_finding(one, scores[one.id], found[one.id]["finding"], plan) for one in dimensions]
-        parts += [f"## {DECISION}", decide(contract, fired)]
-        text = "\n\n".join(parts) + "\n"
+        set_aside = found["dissent"]["dimension_id"]
+        body = [_said(found["summary"])]
+        body += [_finding(one, scores[one.id], found[one.id]["finding"], plan) for one in dimensions]
+        dissent = (set_aside, _said(found["dissent"]["why"])) if set_aside != NOBODY else None
+        text = report_text(role, contract, scores, body, dissent)
         _clean(lint_phase2(text, contract, plan).findings)
         return text
 

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from moot.bots.minds.scripted_panel import ScriptedPanelWriter
 from moot.bots.minds.simulated.panel.addressed import addressed, speaks
 from moot.bots.minds.simulated.panel.writer import SimulatedPanelWriter
 from moot.bots.minds.simulated.temper import RELIABLE
+from moot.bots.seats.in_turn import InTurn
 from moot.bots.seats.panel import PanelMind, PanelWriter
 from moot.bots.seats.panel_prompts import Prompt
 from moot.cases.panel.record import PanelRecord, panel_record
@@ -31,6 +31,7 @@ from moot.memory.evidence import text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.silences import silences_of
 from moot.minds.writing import OwnPanelWriter
+from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.faults import first_fault
@@ -38,7 +39,7 @@ from moot.protocols.kernel.minds import SCRIPTED, Minds, behind_scripts
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel import audit
 from moot.protocols.panel.contract import ROLES, Contract, as_json, contract_from, prepared
-from moot.protocols.panel.messages import PanelOpened
+from moot.protocols.panel.messages import PanelOpened, Phase2
 from moot.protocols.panel.rights import PLACE
 from moot.protocols.panel.seats import PANEL, PANELISTS, SYNTHESIZER
 from moot.protocols.panel.synthesis import Majority, OnNoneFired
@@ -49,6 +50,14 @@ KIND: Final = "paper"
 """Under which works are kept as evidence."""
 
 Progress = Callable[[str], None]
+
+Shows = Callable[[str, Mapping[str, str]], str]
+"""Makes of a work, and the reviews so far by role, what a reviewer is shown."""
+
+
+def work_alone(work: str, _reviews: Mapping[str, str]) -> str:
+    """Show the work and nothing else, as the protocol has it."""
+    return work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +79,9 @@ class PanelOptions:
         warn: Called with a line for each reason for which one's own mind gave no answer.
         directory: Keeps the log and the work; None: nothing is written.
         life: A recorded one that is held again, of which `again` gives all else; None: none.
+        simulated: Writes for the seats that nothing else fills; None: the reviewers who measure.
+        shows: What reviewers are shown of the work.
+        is_in_turn: Whether they review one after the other, so that there are reviews to show.
 
     Raises:
         UnusableMind: A mind cannot be used.
@@ -90,6 +102,9 @@ class PanelOptions:
     warn: Callable[[str], None] | None = None
     directory: Path | None = None
     life: Life | None = None
+    simulated: PanelWriter | None = None
+    shows: Shows = work_alone
+    is_in_turn: bool = False
     chosen: Mapping[str, Chosen] = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -200,20 +215,25 @@ def run_panel(
     evidence = evidence_in(options.directory)
     asked: list[tuple[str, str, int, Prompt]] = []
     log: list[Envelope] = []
+    reviews: dict[str, str] = {}
+
+    def stands(env: Envelope, fx: Effects) -> None:
+        if fx.is_in_effect and isinstance(env.body, Phase2):
+            reviews[env.author] = env.body.text
 
     async def main(clock: VirtualClock) -> Minds:
         async with fitted(options, clock) as fit:
             ref = evidence.put(KIND, {"text": options.content})
             minds = {seat: _mind(seat, options, fit, asked) for seat in PANEL}
-            contents = partial(text_of, evidence)
             async with workshop(
                 clock,
                 minds,
                 seed=options.seed,
-                contents=contents,
+                contents=lambda ref: options.shows(text_of(evidence, ref), reviews),
                 named=options.named,
                 fit=fit,
             ) as shop:
+                shop.host.listeners.append(stands)
                 if progress is not None:
                     shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
                 await shop.hold([_opener(options, ref)])
@@ -233,14 +253,16 @@ def run_panel(
 def _mind(seat: Seat, options: PanelOptions, fit: Fitted, asked: list[tuple[str, str, int, Prompt]]) -> Mind:
     if fit.own.is_silent(seat):
         return HumanMind()
-    writer: PanelWriter = SimulatedPanelWriter(options.seed, RELIABLE)
+    writer = options.simulated or SimulatedPanelWriter(options.seed, RELIABLE)
     if fit.models.fills(seat):
         writer = fit.models.panel_writer(seat, writer)
     elif mind := fit.own.mind(seat):
         writer = OwnPanelWriter(mind)
     if options.texts:
         writer = ScriptedPanelWriter(options.texts, writer)
-    return PanelMind(_Listening(writer, asked))
+    filled = PanelMind(_Listening(writer, asked))
+    roles = ROLES.get(options.contract.mode, ()) if options.is_in_turn else ()
+    return InTurn(filled, START, roles.index(seat)) if seat in roles else filled
 
 
 def _suspicions(content: str, record: PanelRecord) -> list[str]:

@@ -11,11 +11,10 @@ from moot.api.options import seated
 from moot.cases.arena.offline import RunOptions, again, run_many
 from moot.clock import VirtualClock, in_thread
 from moot.compare.arms.arm import Answer, Arm, Trial
-from moot.compare.arms.logs import begun, directory_of, kept, spent
+from moot.compare.arms.logs import held, kept, spent
 from moot.compare.cases.case import QUESTION
 from moot.protocols.arena.seats import ARENA
 from moot.protocols.kernel.envelope import Envelope
-from moot.recording import Recording
 from moot.workshop import START
 
 
@@ -49,13 +48,7 @@ class ArenaRun(Arm):
 
     async def run(self, trial: Trial) -> Answer:
         """Refine an answer to what is asked."""
-        directory, before = begun(trial.log) if self._keeps and trial.log is not None else (None, None)
-        if self._keeps and trial.past is not None:
-            options = again(Recording(directory_of(trial.past)), directory)
-        elif before is not None:
-            options = again(Recording(before, goes_on=True), directory)
-        else:
-            options = self._options(trial, directory)
+        options = held(trial, keeps=self._keeps, again=again, anew=partial(self._options, trial))
         log: list[Envelope] = []
         hold = partial(run_many, [options], clock=VirtualClock(START), log=log)
         (record,) = await in_thread(trial.clock, hold)
@@ -65,7 +58,7 @@ class ArenaRun(Arm):
             answer=(record["final_output"] or None) if is_approved else None,
             calls=calls,
             usd=usd,
-            head=kept(log, None if directory is not None else trial.log),
+            head=kept(log, None if options.directory is not None else trial.log),
         )
 
     def _options(self, trial: Trial, directory: Path | None) -> RunOptions:

@@ -62,11 +62,13 @@ class Arm(ABC):
         kinds: The kinds of case that it takes.
         least: The smallest budget that it can do with, in calls for an answer.
         most: The largest that it may use up; None: whatever it is given.
+        chooses: Whether it answers a question with one of its options, with yes or no where there are none.
     """
 
     kinds: frozenset[str]
     least: int
     most: int | None
+    chooses: bool = False
 
     @abstractmethod
     async def run(self, trial: Trial) -> Answer:

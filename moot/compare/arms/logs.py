@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import TypeVar
 
+from moot.compare.arms.arm import Trial
 from moot.place import LOG_NAME
 from moot.protocols.calls.messages import CallSettled
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import Seat
+from moot.recording import Recording
 from moot.stored import last_envelope
+
+T = TypeVar("T")
 
 
 def kept(log: Sequence[Envelope], path: Path | None) -> str:
@@ -56,6 +61,31 @@ def begun(path: Path) -> tuple[Path, Path | None]:
         place.rename(before)
     shutil.rmtree(place, ignore_errors=True)
     return place, before if _messages(before) else None
+
+
+def held(
+    trial: Trial,
+    *,
+    keeps: bool,
+    again: Callable[[Recording, Path | None], T],
+    anew: Callable[[Path | None], T],
+) -> T:
+    """Return what an answer is given with: anew, as it was given before, or as it was when a kill came.
+
+    Args:
+        trial: What is asked for.
+        keeps: Whether models are called, and what they say is kept.
+        again: Makes it of a recording, and the directory that takes the new log.
+        anew: Makes it of that directory; None: it takes none.
+    """
+    if not keeps:
+        return anew(None)
+    directory, before = begun(trial.log) if trial.log is not None else (None, None)
+    if trial.past is not None:
+        return again(Recording(directory_of(trial.past)), directory)
+    if before is not None:
+        return again(Recording(before, goes_on=True), directory)
+    return anew(directory)
 
 
 def _messages(directory: Path) -> int:

@@ -10,13 +10,12 @@ from moot.api.options import seated
 from moot.cases.motion.offline import SEATS, MotionOptions, MotionRun, again, hold_motion
 from moot.clock import VirtualClock, in_thread
 from moot.compare.arms.arm import Answer, Arm, Trial
-from moot.compare.arms.logs import begun, directory_of, kept, spent
+from moot.compare.arms.logs import held, kept, spent
 from moot.compare.cases.case import QUESTION
 from moot.protocols.kernel.frozen import Json
 from moot.protocols.kernel.minds import SILENT
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.motion.seats import ADVOCATE
-from moot.recording import Recording
 from moot.workshop import START
 
 
@@ -27,6 +26,7 @@ class MotionDebate(Arm):
     least = most = 9
     """A claim, objections and replies of three rounds, an extension, a judgment; models may be asked again besides."""
 
+    chooses = True
     speaks: tuple[Seat, ...] = SEATS
 
     def __init__(
@@ -50,13 +50,11 @@ class MotionDebate(Arm):
     async def run(self, trial: Trial) -> Answer:
         """Debate what is asked."""
         shown: Any = trial.case.shown
-        directory, before = begun(trial.log) if self._keeps and trial.log is not None else (None, None)
-        if self._keeps and trial.past is not None:
-            options = again(Recording(directory_of(trial.past)), directory)
-        elif before is not None:
-            options = again(Recording(before, goes_on=True), directory)
-        else:
-            options = MotionOptions(
+        options = held(
+            trial,
+            keeps=self._keeps,
+            again=again,
+            anew=lambda directory: MotionOptions(
                 question=shown["question"],
                 options=tuple(shown.get("options", ())),
                 context=shown.get("context", ""),
@@ -66,12 +64,13 @@ class MotionDebate(Arm):
                 budget=self._filled.budget,
                 prompts=self._filled.settings.prompts,
                 directory=directory,
-            )
+            ),
+        )
         # It lives on a clock of its own, and the loop that runs belongs to this one.
         done = await in_thread(trial.clock, partial(hold_motion, options, clock=VirtualClock(START)))
         calls, usd = spent(done.log, self.speaks)
         answer, confidence = self._answered(done)
-        head = kept(done.log, None if directory is not None else trial.log)
+        head = kept(done.log, None if options.directory is not None else trial.log)
         return Answer(answer=answer, confidence=confidence, calls=calls, usd=usd, head=head)
 
     def _answered(self, done: MotionRun) -> tuple[Json, float | None]:

@@ -25,6 +25,7 @@ class Vote(Arm):
         self.voter = voter
         self.kinds = voter.kinds
         self.least = voter.least
+        self.chooses = voter.chooses
 
     async def run(self, trial: Trial) -> Answer:
         """Ask, and count."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from moot.compare import registration
+from moot.compare.asking import Asking
 from moot.compare.cases.case import Case
 from moot.compare.reading import summary_of
 from moot.compare.replaying import replayed
@@ -153,3 +154,38 @@ def test_without_scipy_nothing_is_asked(monkeypatch: pytest.MonkeyPatch, whole: 
             == "moot compare: the intervals of a study need scipy: pip install 'moot[study]'"
         )
     assert not (tmp_path / "out").exists()
+
+
+OPEN = """\
+study: open
+cases: {from: cases.jsonl}
+arms:
+  guess: {is: solver, budget: 1}
+  vote: {is: vote, budget: 3}
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "is_refused"),
+    [
+        ('"truth": "Oslo"', True),
+        ('"truth": "Oslo", "options": ["Oslo", "Bergen"]', False),
+        ('"truth": ["Yes", "indeed"]', False),
+    ],
+)
+def test_a_question_without_options_is_refused_where_an_arm_would_answer_yes_or_no(
+    question: str, is_refused: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "study.yaml").write_text(OPEN, encoding="utf-8")
+    (tmp_path / "cases.jsonl").write_text(
+        f'{{"id": "q", "question": "Which?", {question}}}\n', encoding="utf-8"
+    )
+    study, out = read_study(tmp_path / "study.yaml"), tmp_path / "out"
+    if not is_refused:
+        Asking(study, tmp_path, out)
+        return
+    why = r"cases\.jsonl:1: q has no options, so arms\.vote would answer yes or no, and neither is right: give it"
+    with pytest.raises(BadInput, match=why):
+        Asking(study, tmp_path, out)
+    only = study.model_copy(update={"arms": {"guess": study.arms["guess"]}})
+    Asking(only, tmp_path, out)

@@ -20,9 +20,7 @@ from moot.bots.minds.simulated.wording import Voice, counted, paragraph
 from moot.bots.tools.seeding import generator
 from moot.protocols.panel.contract import Contract, Dimension, Score
 from moot.protocols.panel.lint_phase1 import lint_phase1
-from moot.protocols.panel.pinned import DECISION
-from moot.protocols.panel.reports import BODY, CONDITIONS, DIMENSIONS, DISSENT
-from moot.protocols.panel.synthesis import decide, predicates
+from moot.protocols.panel.report_text import report_text
 
 SUMMED: Final = {"words": "word", "sections": "section", "citations": "cited work", "numbers": "number"}
 """What a review tells of every text, and how it is called."""
@@ -68,20 +66,12 @@ def review(role: str, contract: Contract, phase1_output: str, paper_text: str, s
     judged = [_judged(one, committed.plan[one.id], paper) for one in contract.acceptance_dimensions]
     dissent = _dissent(judged, paper, rng)
     scores = {one.dimension.id: one.score for one in judged}
-    fired = {name: one.holds(scores) for name, one in predicates(contract).items()}
-    parts = [f"contract_role: {role}"]
+    set_aside = None
     if dissent is not None:
-        why = voice.say(
-            PHRASES["dissent"], clause=str(dissent.warn[0][0]), value=_value(dissent.warn[0][0], paper)
-        )
-        parts += [f"## {DISSENT}", f"dimension_id: {dissent.dimension.id}\n{why}"]
-    parts.append(f"## {DIMENSIONS}")
-    parts += [f"### {one.dimension.id}: {one.dimension.name}\nscore: {one.score}" for one in judged]
-    parts.append(f"## {CONDITIONS}")
-    parts += [f"### {name}\nfired: {str(is_fired).lower()}" for name, is_fired in fired.items()]
-    parts += [f"## {BODY}", *_body(role, judged, paper, voice)]
-    parts += [f"## {DECISION}", decide(contract, [name for name, is_fired in fired.items() if is_fired])]
-    return "\n\n".join(parts) + "\n"
+        clause = dissent.warn[0][0]
+        why = voice.say(PHRASES["dissent"], clause=str(clause), value=_value(clause, paper))
+        set_aside = (dissent.dimension.id, why)
+    return report_text(role, contract, scores, _body(role, judged, paper, voice), set_aside)
 
 
 def _judged(dimension: Dimension, plan: Mapping[str, str], paper: Paper) -> _Judged:
