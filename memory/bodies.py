@@ -11,6 +11,7 @@ import re
 import threading
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Final, Self
@@ -97,6 +98,10 @@ class InMemoryBodies(Bodies):
         self._kept: dict[str, bytes] = {}
         self._replies: dict[str, str] = {}
         self._is_closed = False
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the SHA-256 in hex of each body."""
+        yield from list(self._kept)
 
     def put(self, data: bytes, *, call_id: str = "") -> Future[str]:
         check_length(data)

@@ -15,6 +15,7 @@ import re
 import threading
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -78,6 +79,10 @@ class InMemoryEvidence(Evidence):
     def __init__(self) -> None:
         """Start empty."""
         self._kept: dict[str, bytes] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the references of what is kept."""
+        yield from list(self._kept)
 
     def put(self, kind: str, payload: dict[str, Any]) -> str:
         ref, text = _name(kind, payload)

@@ -227,8 +227,15 @@ def _rows(puts: list[Put]) -> Iterator[tuple[str, str, int, str]]:
         yield shelf.name, record.key, record.seq, shelf.encode(record)
 
 
+UNDECODED: Final = "Could not decode to UTF-8"
+"""How the driver begins to say that a text in a file is none."""
+
+
 def _renamed(error: sqlite3.Error, path: Path) -> MemoryStoreError:
     """Turn a driver's error into ours, damaged files apart from disks that do not take it."""
+    if str(error).startswith(UNDECODED):
+        # The driver has no code for it, and quotes the bytes; we do not.
+        return CorruptStore(f"{path}: a text in it is no UTF-8; delete it, the log rebuilds it")
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return CorruptStore(f"{path}: {error}; delete it, the log rebuilds it")

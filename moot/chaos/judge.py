@@ -18,8 +18,8 @@ class Finding(NamedTuple):
     """Something that is wrong.
 
     Attributes:
-        name: What kind of thing: a law, an invariant of `moot verify` with its rule, `liveness`, `acknowledged`,
-            `host`, `act`.
+        name: What kind of thing: a law, an invariant of `moot verify` with its rule, `liveness`, `bounded`, `secret`,
+            `overspent`, `acknowledged`, `host`, `act`.
         seq: Where it shows.
         says: What is wrong.
     """

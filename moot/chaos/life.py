@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.channels.errors import BusClosed, Refused, StorageError
@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 
 READS: Final = 40
 """A stall comes after at most so many looks at the wall: in the middle of something."""
-
-QUIET: Final = timedelta(hours=24)
-"""So long a society must have had no fault before it is asked what has become of all."""
-LATEST: Final = timedelta(minutes=10)
-"""By so much an officer may be late with a ruling."""
 
 
 class Life:
@@ -196,15 +191,6 @@ class Life:
                 await control_clock(self._society, "resume", None, "owner")
                 await control_clock(self._society, "speed", self._world.plan.speed, "owner")
         self._world.begin_calm()
-
-    def unended(self, calm_at: datetime) -> Iterator[Finding]:
-        """Yield what should have ended by now: nothing has gone wrong since the calm began."""
-        now, seq = self._society.clock.now(), self.docket.seq
-        if now - calm_at < QUIET:
-            return
-        for due in self.docket.open.values():
-            if due.void_at + LATEST < now:
-                yield Finding("liveness", seq, f"{due.id} was to be ruled on at {due.void_at}, it is {now}")
 
     async def close(self) -> None:
         """Let nobody in any more."""

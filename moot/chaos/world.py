@@ -29,12 +29,14 @@ from moot.chaos.faults import CUT, fault
 from moot.chaos.files import Disk, break_file
 from moot.chaos.judge import Finding, judge
 from moot.chaos.life import Life
+from moot.chaos.liveness import Bounds, unended
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
 from moot.chaos.minds import StruckMind
 from moot.chaos.models import ScriptedModels, in_use
 from moot.chaos.notebook import StruckNotebook, write_notes
 from moot.chaos.plan import Spell, WorldPlan
 from moot.chaos.platform import Gateway, Platform
+from moot.chaos.remains import left, overgrown, told_in_memory
 from moot.chaos.striking import Striking
 from moot.chaos.tempers import TEMPERS
 from moot.chaos.wall import AcceleratedWorld, RealWorld, Wall
@@ -43,6 +45,7 @@ from moot.config.settings import Settings, load_settings
 from moot.guests import serve_guests
 from moot.laws import LAWS, Broken, Watch
 from moot.logs import open_log
+from moot.memory.bodies import Bodies
 from moot.model_start import ModelSeats
 from moot.plan import Past, Plan
 from moot.ports import Ports, Rehearsed
@@ -142,8 +145,16 @@ def happenings(plan: WorldPlan) -> list[Happening]:
 class _Struck(Ports):
     """Stands at the ports of a world's society."""
 
-    def __init__(self, plan: WorldPlan, striking: Striking, acked: dict[str, int], disk: Disk) -> None:
+    def __init__(
+        self,
+        plan: WorldPlan,
+        striking: Striking,
+        acked: dict[str, int],
+        disk: Disk,
+        bodies: list[Bodies],
+    ) -> None:
         self._plan = plan
+        self._bodies = bodies
         self._striking = striking
         self._acked = acked
         self._disk = disk
@@ -182,7 +193,12 @@ class _Struck(Ports):
         models = in_use(seats)
         if any(model.price is None for model in models.values()):
             self._striking.happened["models.no_price"] += 1
-        return models, lambda bodies: ScriptedModels(models, bodies, self._striking)
+
+        def answers(bodies: Bodies) -> ScriptedModels:
+            self._bodies.append(bodies)
+            return ScriptedModels(models, bodies, self._striking)
+
+        return models, answers
 
 
 class World:
@@ -226,6 +242,8 @@ class World:
         self._coverage = Coverage()
         self._broken_files: list[Spell] = []
         self._watch = Watch(LAWS)
+        self._bounds = Bounds()
+        self._bodies: list[Bodies] = []
         self._calm_at: datetime | None = None
 
     def live(self, *, evidence: bool) -> Outcome:
@@ -336,7 +354,7 @@ class World:
             is_admin_simulated=plan.admin,
             past=self._past,
             temper=TEMPERS[plan.temper],
-            ports=_Struck(plan, self.striking, self._acked, self._disk),
+            ports=_Struck(plan, self.striking, self._acked, self._disk, self._bodies),
         )
 
     async def _live(self, clock: Clock) -> None:
@@ -364,9 +382,8 @@ class World:
                 self._timers.pop().cancel()
             how = ended.result() if ended.done() else "stopped"
             self._is_over = how == "over"
-            if self._is_over and self._calm_at is not None:
-                self.outcome.findings += life.unended(self._calm_at)
             if self._is_over:
+                self._judge_living(society)
                 await self._drain(clock)
             await life.close()
             await guests.aclose()
@@ -428,6 +445,7 @@ class World:
         life = self._life
         if life is not None:
             self._coverage.take(env, fx, life.docket)
+            self._bounds.take(env, fx, life.docket)
         if self._cuts and env.seq >= self._cuts[0] and not self._calm_at:
             self._cuts = [cut for cut in self._cuts if cut > env.seq]
             self.outcome.happened["crash.cut"] += 1
@@ -471,6 +489,15 @@ class World:
 
     # ------------------------------------------------------------ the judgement
 
+    def _judge_living(self, society: Society) -> None:
+        """Judge what the society has come to, and what it holds, before it is closed."""
+        host, found = society.host, self.outcome.findings
+        if self._calm_at is not None:
+            found += unended(host.docket, self._log, self._bounds, self._calm_at, society.clock.now())
+        found += overgrown(host, len(self._log))
+        if self._past is not None:
+            found += told_in_memory(host, self._past.evidence, self._bodies)
+
     def _judge(self, *, evidence: bool) -> None:
         outcome, log = self.outcome, self._log
         self._broken(self._watch.end())
@@ -484,4 +511,4 @@ class World:
                 found, outcome.warnings = judge(log, self._acked, evidence=evidence, source=source)
             if self._gateway is not None:
                 outcome.findings += self._gateway.platform.wrong(log, self._shown_until)
-        outcome.findings += found
+        outcome.findings += [*found, *left(log, self._directory, self._bodies)]

@@ -93,11 +93,16 @@ class NoSecrets(Memory, source="R-A9", is_raw=True):
         if message["body"]["type"] == "AUDIT" and (kept := message["body"]["bytes"]):
             texts.append(b64decode(kept).decode("utf-8", "replace"))
         _collect(message["body"].values(), texts)
-        text = "\n".join(texts)
-        for mark in MARKS:
-            if mark in text and (found := SECRETS.search(text)):
-                return (f"holds {found[0][:4]}…, which looks like a secret",)
-        return ()
+        found = secret_in("\n".join(texts))
+        return (f"holds {found[:4]}…, which looks like a secret",) if found else ()
+
+
+def secret_in(text: str) -> str:
+    """Return the first key or token in a text, "" where there is none."""
+    for mark in MARKS:
+        if mark in text and (found := SECRETS.search(text)):
+            return found[0]
+    return ""
 
 
 def _collect(values: Iterable[Any], texts: list[str]) -> None:

@@ -333,6 +333,10 @@ def no_shelf(path: Path) -> None:
     change(path, "UPDATE record SET shelf = 'rumours' WHERE shelf = 'causal' AND key = 'cau_001'")
 
 
+def no_text(path: Path) -> None:
+    change(path, "UPDATE record SET body = CAST(body || x'ff' AS TEXT) WHERE key = 'cau_001'")
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
@@ -346,6 +350,7 @@ def no_shelf(path: Path) -> None:
         (odd_record, "causal is damaged (kind)"),
         (swapped, "causal else of seq"),
         (no_shelf, "no shelf 'rumours'"),
+        (no_text, "a text in it is no UTF-8"),
     ],
 )
 def test_a_damaged_file_says_what_is_wrong_and_can_be_rebuilt(
