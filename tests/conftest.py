@@ -24,6 +24,22 @@ settings.load_profile("moot")
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of a file to one worker, and all that start a browser to one: two wait for each other."""
+    groups: dict[str, pytest.MarkDecorator] = {}
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        if file not in groups:
+            groups[file] = pytest.mark.xdist_group("browser" if _has_browser(item) else file)
+        item.add_marker(groups[file])
+
+
+def _has_browser(item: pytest.Item) -> bool:
+    names = vars(getattr(item, "module", item)).values()
+    return any(getattr(one, "__module__", "") == "tests.doubles.browser" for one in names)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run a coroutine to its end and close its loop; those that are marked for anyio are run by it."""
     test = pyfuncitem.obj
