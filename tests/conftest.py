@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 # A slow machine fails no test, every run tries the same examples, and fixtures hold for all of them.
 settings.register_profile(
@@ -23,20 +26,23 @@ settings.register_profile(
 settings.load_profile("moot")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give the tests of a file to one worker, and all that start a browser to one: two wait for each other."""
-    groups: dict[str, pytest.MarkDecorator] = {}
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        if file not in groups:
-            groups[file] = pytest.mark.xdist_group("browser" if _has_browser(item) else file)
-        item.add_marker(groups[file])
+class _Files(LoadFileScheduling):  # type: ignore[misc]  # xdist says no types
+    """Gives the tests of a file to one worker, and all that start a browser to one: two wait for each other."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return "browser" if _has_browser(file) else file
 
 
-def _has_browser(item: pytest.Item) -> bool:
-    names = vars(getattr(item, "module", item)).values()
-    return any(getattr(one, "__module__", "") == "tests.doubles.browser" for one in names)
+@cache
+def _has_browser(file: str) -> bool:
+    return "tests.doubles.browser" in Path(file).read_text(encoding="utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling | None:
+    """Say which worker gets which tests."""
+    return _Files(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(tryfirst=True)
