@@ -80,8 +80,10 @@ def say(page: Page, text: str) -> str:
     """Write something, and return what the page says to it."""
     page.get_by_label("write a note or a command").fill(text)
     page.keyboard.press("Enter")
-    page.wait_for_selector(".compose .said")
-    return page.locator(".compose .said").inner_text()
+    # On a slow machine it first says that there is no answer yet.
+    reply = page.locator(".compose .said").filter(has_not_text="No answer yet")
+    reply.wait_for()
+    return reply.inner_text()
 
 
 def go(page: Page, place: str) -> None:
