@@ -116,6 +116,8 @@ def _made(where: str, given: ArmIs, kind: str) -> Arm:
         raise BadInput(f"{where}: {given.is_} takes no {unknown[0]!r} for {kind} cases; it takes {what}")
     try:
         arm: Arm = made(**options)
+    except BadInput as exc:
+        raise BadInput(f"{where}: {exc}") from None
     except (TypeError, ValueError) as exc:
         raise BadInput(f"{where}: {given.is_} cannot be made: {told(exc)}") from None
     return arm

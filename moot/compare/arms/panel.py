@@ -76,6 +76,8 @@ class ReviewPanel(Arm):
             raise BadInput(
                 f"reviewers: a panel has {sizes}, as its contracts have roles, not {reviewers!r:.40}"
             )
+        if not isinstance(blind, bool):
+            raise BadInput(f"blind: say true or false, not {blind!r:.40}")
         if isinstance(needed, bool) or not isinstance(needed, int) or not 1 <= needed <= reviewers:
             raise BadInput(f"needed: {needed!r:.40} of {reviewers} reviewers cannot agree")
         notes = FORM if blind else FORM + IN_TURN
@@ -113,8 +115,8 @@ class ReviewPanel(Arm):
         given = PanelOptions(
             contract=self._contract,
             content=shown["text"],
-            title=shown["title"],
-            field=shown["field"],
+            title=shown.get("title") or trial.case.id,
+            field=shown.get("field") or "unnamed",
             seed=trial.seed,
             minds=self._filled.minds,
             models=self._filled.models,

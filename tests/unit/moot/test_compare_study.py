@@ -94,6 +94,15 @@ def test_arms_that_cannot_be_made_are_one_line(tmp_path: Path, was: str, is_: st
         arms_of(study, "market")
 
 
+def test_what_an_arm_itself_refuses_names_it(tmp_path: Path) -> None:
+    panel = "is: panel, budget: 7, options: {reviewers: 3}"
+    study = read_study(write(tmp_path, STUDY.replace("is: single, budget: 1", panel)))
+    with pytest.raises(
+        BadInput, match=r"^arms.one: reviewers: a panel has 2 or 5, as its contracts have roles"
+    ):
+        arms_of(study, "document")
+
+
 def test_an_arm_takes_the_cases_that_it_is_made_for(tmp_path: Path) -> None:
     with pytest.raises(
         BadInput, match=r"arms.one: single takes no cases of the kind poem, but document, market"
