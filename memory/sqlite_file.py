@@ -33,6 +33,9 @@ PRAGMA user_version = {FOLD_VERSION};
 COMMIT;
 """
 
+DAMAGED: Final = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""What SQLite says of a file that is none, or whose tables are not those that were made."""
+
 STATE: Final = "SELECT applied_seq, applied_hash, low_water FROM state"
 LOAD: Final = "SELECT shelf, key, seq, body FROM record ORDER BY seq, key"
 PUT: Final = "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?)"
@@ -107,7 +110,7 @@ class MemoryFile:
                     puts += [self._read(*row) for row in rows]
         except sqlite3.Error as error:
             raise _renamed(error, self.path) from error
-        if row is None:
+        if row is None or tuple(map(type, row)) != (int, str, int):
             raise self._corrupt("it does not say how far it came")
         state = State(*row)
         if puts and puts[-1].record.seq > state.seq:
@@ -237,6 +240,6 @@ def _renamed(error: sqlite3.Error, path: Path) -> MemoryStoreError:
         # The driver has no code for it, and quotes the bytes; we do not.
         return CorruptStore(f"{path}: a text in it is no UTF-8; delete it, the log rebuilds it")
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if code in DAMAGED:
         return CorruptStore(f"{path}: {error}; delete it, the log rebuilds it")
     return StoreUnavailable(f"{path}: {error}")

@@ -337,9 +337,24 @@ def no_text(path: Path) -> None:
     change(path, "UPDATE record SET body = CAST(body || x'ff' AS TEXT) WHERE key = 'cau_001'")
 
 
+def bytes_for_text(path: Path) -> None:
+    change(path, "UPDATE record SET body = x'ff7b' WHERE shelf = 'causal' AND key = 'cau_001'")
+
+
+def text_for_a_number(path: Path) -> None:
+    change(path, "UPDATE state SET applied_seq = 'many'")
+
+
+def no_table(path: Path) -> None:
+    change(path, "DROP TABLE record")
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
+        (bytes_for_text, "causal is damaged"),
+        (text_for_a_number, "how far it came"),
+        (no_table, "no such table"),
         (noise, "not a database"),
         (cut, "delete it"),
         (torn_page, "delete it"),
