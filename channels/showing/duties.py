@@ -9,12 +9,14 @@ import re
 from calendar import month_name
 from typing import Final
 
+from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
 
 _ID: Final = re.compile(r"([^/]+)/([^/]+)/[^/]+")
 _COUNTED: Final = re.compile(r"([a-z_]+\d?(?:-[a-z_]+)*?)-(\w*\d[\w-]*)")
 _TICK: Final = re.compile(r"(?:\d{4}(0[1-9]|1[0-2])([0-3]\d)-)?([01]\d|2[0-3])([0-5]\d)")
 _NUMBER: Final = "{n}"
+_WHOSE: Final = "a seat's"
 
 
 def duty(obligation_id: str) -> str:
@@ -49,10 +51,17 @@ def _called(case_id: str, step: str) -> str:
     if found is None:
         return _plain(step)
     base, rest = found[1], found[2]
-    noun = _noun(case_id, base) or _plain(base)
+    noun = _noun(case_id, base) or _about(case_id, base) or _plain(base)
     if _NUMBER in noun:
         return noun.replace(_NUMBER, rest.partition("-")[0])
     return f"{noun}{_at(rest)}"
+
+
+def _about(case_id: str, name: str) -> str:
+    """Return what a step is called whose name ends with the seat that it is about; "" for no such step."""
+    step, _, seat = name.rpartition("-")
+    noun, info = _noun(case_id, step), rulebook().seats.get(Seat(seat))
+    return noun.replace(_WHOSE, f"the {info.shown}'s") if noun and info is not None else ""
 
 
 def _noun(case_id: str, name: str) -> str | None:

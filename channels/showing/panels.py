@@ -32,7 +32,7 @@ def action(value: object, _arg: str = "") -> str:
 def planned(value: object, _arg: str = "") -> str:
     """Say for how many dimensions an output of Phase 1 has a plan."""
     found = {match[1] for line in _lines(value) if (match := _PLANNED.match(line))}
-    return f"plans for {len(found)} dimension{'' if len(found) == 1 else 's'}"
+    return f"plans for {len(found)} dimension{'' if len(found) == 1 else 's'}" if found else "no plan"
 
 
 def judged(value: object, _arg: str = "") -> str:

@@ -299,8 +299,13 @@ BUDGETS: Final[Mapping[str, str]] = {
 
 
 def ended(outcome: str) -> str:
-    """Say how a case ended; the states of a run all say in their names that it is over."""
-    return ENDS.get(outcome) or words(outcome.removeprefix("TERMINATED_"))
+    """Say how a case ended."""
+    return ENDS.get(outcome) or decided(outcome)
+
+
+def decided(what: str) -> str:
+    """Name a decision without what all of its kind begin with: `TERMINATED_`, `editorial_decision=`."""
+    return words(what.removeprefix("TERMINATED_").rpartition("=")[2])
 
 
 def _known(names: Mapping[str, str]) -> Way:

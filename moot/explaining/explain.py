@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from moot.channels.showing.rendering import predicate, speaker
-from moot.channels.showing.wording import clean, derived, words
+from moot.channels.showing.wording import clean, decided, derived
 from moot.explaining.explanation import Applied, Decision, Explanation, Held, Link, Objection, Row, Said
 from moot.explaining.finding import NAMING, Story, story_of
 from moot.explaining.index import Opener
@@ -116,7 +116,7 @@ class _Telling:
         what = next(iter(found(body, by.what)), kind) if by.what else ENDED
         return Decision(
             said=self.said(env),
-            what=words(str(what)),
+            what=decided(str(what)),
             why=tuple(derived(str(text)) for path in by.why for text in found(body, path) if text),
             held=held(body),
             applied=self.applied(env, said),

@@ -22,6 +22,10 @@ EQUITY, FALL, HALT, PROMOTION = "#1f4e79", "#a23b3b", "#d9534f", "#2e7d32"
 STEPS: Final = "steps-post"
 """Between two measurements the earlier one stands: nothing is drawn that nobody measured."""
 
+MIDNIGHTS: Final = ["", "%Y", "%b", "%-d %b", "%H:%M", "%H:%M"]
+BESIDE: Final = ["", "%Y", "%B %Y", *["%-d %B %Y"] * 2, "%-d %B %Y, %H:%M"]
+"""How dates read below the axis, and what of them is said once beside it, for ticks from years down to seconds."""
+
 
 def plot(summary: SimulationSummary, file: Path) -> None:
     """Draw the equity, its drawdown below, halts and promotions, and write them as a PNG.
@@ -63,7 +67,7 @@ def plot(summary: SimulationSummary, file: Path) -> None:
     upper.yaxis.set_major_formatter(FuncFormatter(lambda dollars, _: f"${dollars:,.0f}"))
     lower.set_ylabel("drawdown")
     lower.yaxis.set_major_formatter(
-        PercentFormatter(1.0, decimals=2 if min(falls, default=0.0) > -0.02 else 1)
+        PercentFormatter(1.0, decimals=2 if min(falls, default=0.0) > -0.02 else 1, symbol=" %")
     )
     lower.set_ylim(top=0.0)
     if not any(falls):
@@ -72,7 +76,9 @@ def plot(summary: SimulationSummary, file: Path) -> None:
     lower.set_xlim(begins, begins + summary.days)
     locator = AutoDateLocator()  # type: ignore[no-untyped-call]
     lower.xaxis.set_major_locator(locator)
-    lower.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    lower.xaxis.set_major_formatter(
+        ConciseDateFormatter(locator, zero_formats=MIDNIGHTS, offset_formats=BESIDE)  # type: ignore[no-untyped-call]
+    )
     lower.set_xlabel("society time, UTC")
     for axes in (upper, lower):
         axes.grid(visible=True, color="0.9", linewidth=0.6)
@@ -91,7 +97,8 @@ def _title(summary: SimulationSummary) -> str:
     desk = summary.desk
     return (
         f"{days} from {summary.start[:10]}, seed {summary.seed}, prices {summary.prices}\n"
-        f"P&L {desk.pnl_usd:+,.2f} dollars ({desk.pnl_pct:+.2%}), max drawdown {desk.max_drawdown:.2%}"
+        f"P&L {desk.pnl_usd:+,.2f} dollars ({100 * desk.pnl_pct:+.2f} %), "
+        f"max drawdown {100 * desk.max_drawdown:.2f} %"
     )
 
 

@@ -23,7 +23,7 @@ WORDING: Final[Mapping[str, str]] = {
 DUTIES: Final[Mapping[str, str]] = {
     "aborted": "end without a decision",
     "decided": "decision of the panel",
-    "lint": "check of a report's form",
+    "lint": "check of a seat's report",
     "phase1": "Phase 1 report",
     "phase2": "Phase 2 report",
 }

@@ -193,4 +193,5 @@ def _figures(figures: Any) -> Iterator[str]:
     yield "; ".join(map(counted, [*(held or ["debates"]), "escalations"]))
     yield ", ".join(plural(figures.get(f"{name}s", 0), name) for name in ("violation", "ruling"))
     if figures.get("anchors"):
-        yield f"{plural(figures['anchors'], 'anchor')} fit, the last at message {figures['anchored_to']:,}"
+        fit = "1 anchor fits," if figures["anchors"] == 1 else f"{figures['anchors']} anchors fit, the last"
+        yield f"{fit} at message {figures['anchored_to']:,}"

@@ -25,6 +25,7 @@ from tests.doubles.full_life import full_life
         ("arena_1/review-4-1/reviewer", "the review of round 4 in arena_1"),
         ("motion_1/replies-2/advocate", "the replies of round 2 in motion_1"),
         ("panel_1/phase1-1-2/eic", "the Phase 1 report in panel_1"),
+        ("panel_1/lint-eic-1-2-1/orchestrator", "the check of the EIC's report in panel_1"),
         ("session_1/poll-1600/operator", "the look for new strategies of 16:00 New York time in session_1"),
         (
             "session_1/overnight-20260303-0400/guardian",

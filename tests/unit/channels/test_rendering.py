@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from moot.channels.log.lines import open_line, seq_of
-from moot.channels.showing import reviews
+from moot.channels.showing import panels, reviews, wording
 from moot.channels.showing.looks import HEX
 from moot.channels.showing.rendering import (
     MOST_FIELDS,
@@ -652,6 +652,8 @@ def test_what_people_hyphenate_is_hyphenated_and_a_run_ended_in_a_word():
     assert (words("multi_factor"), words("mean_reversion")) == ("multi-factor", "mean reversion")
     assert spoken("tried multi_factor") == "tried multi-factor"
     assert (ended("TERMINATED_APPROVED"), ended("TERMINATED_MAX_ROUNDS")) == ("approved", "max rounds")
+    assert wording.decided("editorial_decision=major_revision") == "major revision"
+    assert panels.planned("I shall be fair.") == "no plan"
     assert (ended("REJECT"), ended("expired")) == ("reject", "nobody answered, closed")
 
 

@@ -54,7 +54,7 @@ def test_anchors_are_added_to_a_file_and_the_log_fits_them(place: Path, tmp_path
     done("anchor", place, "--append", file)
     done("anchor", place, "--append", file)
     assert len(file.read_text().splitlines()) == 2
-    assert "1 anchor fit, the last at message 11" in done("verify", place, "--anchor", file)
+    assert "1 anchor fits, at message 11" in done("verify", place, "--anchor", file)
     assert data("verify", place, "--anchor", file)["figures"]["anchored_to"] == 11
 
 
@@ -88,9 +88,9 @@ def test_what_a_platform_shows_of_an_anchor_is_one(place: Path, tmp_path: Path) 
     message = decode_envelope(json.dumps(line))
     for shown in (card(message).sentence, f"> {card(message).sentence}"):
         file = write(tmp_path / "pasted.txt", f"Timekeeper\n{shown}\n\nand more\n")
-        assert "1 anchor fit" in done("verify", place, "--anchor", file)
+        assert "1 anchor fits, " in done("verify", place, "--anchor", file)
     file = write(tmp_path / "log.jsonl", json.dumps(line) + "\n")
-    assert "1 anchor fit" in done("verify", place, "--anchor", file)
+    assert "1 anchor fits, " in done("verify", place, "--anchor", file)
 
 
 @pytest.mark.parametrize(
