@@ -23,7 +23,7 @@ STEPS: Final = "steps-post"
 """Between two measurements the earlier one stands: nothing is drawn that nobody measured."""
 
 MIDNIGHTS: Final = ["", "%Y", "%b", "%-d %b", "%H:%M", "%H:%M"]
-BESIDE: Final = ["", "%Y", "%B %Y", *["%-d %B %Y"] * 2, "%-d %B %Y, %H:%M"]
+BESIDE: Final = ["", "%Y", "%B %Y", "%Y", "%Y", "%-d %B %Y, %H:%M"]
 """How dates read below the axis, and what of them is said once beside it, for ticks from years down to seconds."""
 
 
