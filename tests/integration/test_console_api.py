@@ -641,7 +641,7 @@ def test_moot_up_says_that_a_token_of_an_earlier_start_is_replaced(tmp_path: Pat
             said.append(line)
             if line.startswith("open http"):
                 break
-        assert [line for line in said if "new tokens for owner" in line] == said[-2:-1]
+        assert sum("new tokens for owner" in line for line in said) == 1
         assert made_before not in "".join(said) and "/?token=mtk_" in said[-1]
         stop(process)
         assert process.returncode == 0
