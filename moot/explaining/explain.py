@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from moot.channels.showing.rendering import predicate, speaker
 from moot.channels.showing.wording import clean, decided, derived
-from moot.explaining.explanation import Applied, Decision, Explanation, Held, Link, Objection, Row, Said
+from moot.explaining.explanation import (
+    ESCALATED,
+    Applied,
+    Decision,
+    Explanation,
+    Held,
+    Link,
+    Objection,
+    Row,
+    Said,
+)
 from moot.explaining.finding import NAMING, Story, story_of
 from moot.explaining.index import Opener
 from moot.explaining.rows import machines_of, rows_of
@@ -20,7 +30,7 @@ from moot.protocols.rulebook import rulebook
 VOID = "void"
 """The outcome of a ruling that decides nothing but that nobody waits any longer."""
 
-ESCALATED, FLAWED = "ESCALATION", "VIOLATION"
+FLAWED = "VIOLATION"
 
 
 def explain(log: Opener, given: str) -> Explanation:

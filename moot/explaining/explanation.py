@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from moot.protocols.kernel.times import rfc3339
+
+ESCALATED: Final = "ESCALATION"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,14 @@ class Explanation:
     asked: tuple[Link, ...]
     followed: tuple[Said, ...]
     links: tuple[Link, ...]
+
+    @property
+    def unheard(self) -> str:
+        """What is to say of the admin where no person spoke; "" where one did, or where it was escalated."""
+        if self.asked or self.people:
+            return ""
+        is_asked = self.opened.type == ESCALATED
+        return "the admin was asked, nobody has answered" if is_asked else "nobody was asked, nobody spoke"
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data; instants as RFC 3339."""

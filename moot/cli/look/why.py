@@ -77,9 +77,7 @@ def print_why(target: Console, found: Explanation) -> None:
         lines.append(_line(objection.said))
         lines += [f"- {text}" for text in objection.texts]
     page.rows("objected", lines or ["nobody did"])
-    page.rows(
-        "admin", [*map(_link, found.asked), *map(_line, found.people)] or ["nobody was asked, nobody spoke"]
-    )
+    page.rows("admin", [*map(_link, found.asked), *map(_line, found.people)] or [found.unheard])
     page.rows("followed", [_line(one) for one in found.followed[:MOST]])
     rest = len(found.links) - MOST
     more = [f"and {rest} more: --json names them"] if rest > 0 else []

@@ -37,6 +37,7 @@ async def explained(model: ReadModel, given: str) -> Json:
         "objected": [_objection(one) for one in found.objections[-MOST:]],
         "asked": [_link(one) for one in found.asked[:MOST]],
         "people": _all(found.people[-MOST:]),
+        "unheard": found.unheard,
         "followed": _all(found.followed[:MOST]),
         "links": [_link(one) for one in found.links[:MOST]],
         "rest": max(0, len(found.links) - MOST),

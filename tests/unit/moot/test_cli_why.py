@@ -172,3 +172,12 @@ def test_an_id_that_is_not_there_is_one_line_with_the_nearest(deployment: Path) 
     assert complaint(2, "why", deployment, " ").endswith(
         "name a case, a strategy, or the number of a message"
     )
+
+
+def test_of_an_escalation_that_nobody_answered_it_says_that_the_admin_was_asked(tmp_path: Path) -> None:
+    place = logged("tests/acceptance/scenes/4.1-disagreement-and-the-admin-is-silent.yaml", tmp_path)
+    asked = next(
+        word for word in done("log", place, "--type", "ESCALATION").split() if word.startswith("esc_")
+    )
+    asked = asked.rstrip(",:")
+    assert "admin the admin was asked, nobody has answered" in " ".join(done("why", place, asked).split())
