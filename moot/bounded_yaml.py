@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import yaml
 
+from moot.protocols.kernel.errors import BadInput
+
 MOST_NODES: Final = 100_000
 """Texts, lists and mappings with aliases and merge keys written out: no scene and no script comes near it."""
 
@@ -29,6 +31,24 @@ def load(text: str) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     _measure(text, loader)
     return yaml.load(text, loader)  # a safe loader
+
+
+def read(text: str, path: object) -> Any:
+    """Read the YAML of a file.
+
+    Raises:
+        BadInput: It is none, or too deep or too large; the line says where in the file.
+    """
+    try:
+        return load(text)
+    except UnboundedYaml as exc:
+        raise BadInput(f"{path}: {exc}") from None
+    except (yaml.YAMLError, RecursionError) as exc:
+        mark = getattr(exc, "problem_mark", None)
+        place = f" line {mark.line + 1}" if mark is not None else ""
+        raise BadInput(f"{path}:{place} is not YAML: {getattr(exc, 'problem', exc)}") from None
+    except ValueError:
+        raise BadInput(f"{path}: a date in it is none, or a number has too many digits") from None
 
 
 def _measure(text: str, loader: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from moot.compare.telling import between
 from moot.reports.drawing import COLOURS, REST, Axis, Curve, Dots, Mark, Picture, Span, legend, plot, spans
 from moot.statistics.calibration import Bin
 from moot.statistics.clusters import Estimate
@@ -74,7 +75,7 @@ def forest(score: str, differences: Sequence[Difference], word: Word) -> Picture
         spans(rows, _axis([0.0, *ends], f"difference in {score}", word), told, at=0.0),
         ("comparison", "difference", "95 % interval", "cases"),
         tuple(
-            (one.name, word(one.by.value), _between(one.by, word), f"{one.by.cases:,}") for one in differences
+            (one.name, word(one.by.value), between(one.by, word), f"{one.by.cases:,}") for one in differences
         ),
     )
 
@@ -108,7 +109,7 @@ def cost_and_quality(score: str, unit: str, arms: Sequence[Priced], word: Word) 
         drawn,
         ("arm", f"{unit} a case", score, "95 % interval"),
         tuple(
-            (one.arm, _plain(one.cost), word(one.quality.value), _between(one.quality, word)) for one in arms
+            (one.arm, _plain(one.cost), word(one.quality.value), between(one.quality, word)) for one in arms
         ),
     )
 
@@ -179,7 +180,7 @@ def found_by_kind(kinds: Mapping[str, Mapping[str, Estimate]]) -> Picture:
 
 
 def _cells(share: Estimate | None) -> tuple[str, str]:
-    return ("–", "–") if share is None else (_per_cent(share.value), _between(share, _per_cent))
+    return ("–", "–") if share is None else (_per_cent(share.value), between(share, _per_cent))
 
 
 def _span(one: Estimate, colour: str) -> Span:
@@ -199,12 +200,7 @@ def _axis(values: Sequence[float], label: str, word: Word) -> Axis:
 
 
 def _told(one: Estimate, word: Word) -> str:
-    return f"{word(one.value)} ({_between(one, word)})"
-
-
-def _between(one: Estimate, word: Word) -> str:
-    low, high = one.interval
-    return "–" if low != low else f"{word(low)} to {word(high)}"
+    return f"{word(one.value)} ({between(one, word)})"
 
 
 def _spread(one: Bin) -> str:

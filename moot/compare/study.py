@@ -120,16 +120,7 @@ def read_study(path: Path) -> Study:
         BadInput: It is none; the line says where, what is wrong and what to do.
     """
     text = a_text(path)
-    try:
-        raw = bounded_yaml.load(text)
-    except bounded_yaml.UnboundedYaml as exc:
-        raise BadInput(f"{path}: {exc}") from None
-    except (yaml.YAMLError, RecursionError) as exc:
-        mark = getattr(exc, "problem_mark", None)
-        place = f" line {mark.line + 1}" if mark is not None else ""
-        raise BadInput(f"{path}:{place} is not YAML: {getattr(exc, 'problem', exc)}") from None
-    except ValueError:
-        raise BadInput(f"{path}: a date in it is none, or a number has too many digits") from None
+    raw = bounded_yaml.read(text, path)
     if not isinstance(raw, dict):
         raise BadInput(f"{path}: a study is a mapping with study, cases, arms, score, primary")
     try:

@@ -78,6 +78,7 @@ def arms_table(found: Summary) -> Table:
     rows = [
         ("answers", *(f"{one.answers:,}" for one in arms)),
         ("calls a case", *(f"{one.calls:.1f}" for one in arms)),
+        ("US dollars a case", *(f"{one.usd:.4f}" if one.usd else "–" for one in arms)),
         *((worded(score), *(figure(one.scores.get(score)) for one in arms)) for score in scores),
         ("Brier score", *(figure(one.brier) for one in arms)),
         ("votes are worth", *(figure(one.effective_votes) for one in arms)),
@@ -86,8 +87,8 @@ def arms_table(found: Summary) -> Table:
     return ("figure", *(one.arm for one in arms)), [row for row in rows if set(row[1:]) != {"–"}]
 
 
-def differences_table(found: Summary) -> Table:
-    """Return how arms differ: the registered comparison first."""
+def differences_table(found: Summary, score: str | None = None) -> Table:
+    """Return how arms differ, in one score or in all: the registered comparison first."""
     heads = ("difference", "in", "by", "95 % interval", "calls", "registered")
     return heads, [
         (
@@ -99,6 +100,7 @@ def differences_table(found: Summary) -> Table:
             "primary" if one.is_primary else "exploratory",
         )
         for one in found.differences
+        if score in (None, one.score)
     ]
 
 

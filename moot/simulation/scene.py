@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
-import yaml
 from pydantic import Field, ValidationError
 
 from moot import bounded_yaml
@@ -154,15 +153,9 @@ def load_scene(path: Path | str) -> Scene:
     except (OSError, UnicodeError) as exc:
         raise SceneError(f"{path}: {_unread(exc)}") from None
     try:
-        raw = bounded_yaml.load(text)
-    except bounded_yaml.UnboundedYaml as exc:
-        raise SceneError(f"{path}: {exc}") from None
-    except (yaml.YAMLError, RecursionError) as exc:
-        mark = getattr(exc, "problem_mark", None)
-        place = f" line {mark.line + 1}" if mark is not None else ""
-        raise SceneError(f"{path}:{place} is not YAML: {getattr(exc, 'problem', exc)}") from None
-    except ValueError:
-        raise SceneError(f"{path}: a date in it is none, or a number has too many digits") from None
+        raw = bounded_yaml.read(text, path)
+    except BadInput as exc:
+        raise SceneError(str(exc)) from None
     scene = parse_scene(raw, str(path))
     if scene.prices not in ("sample", "synthetic") and not Path(scene.prices).is_file():
         raise SceneError(f"{path}: prices: there is no file {scene.prices}")

@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from moot.compare.results import Result
-    from moot.compare.summary import Differing, Summary
-    from moot.statistics.clusters import Estimate
+    from moot.compare.summary import Summary
 
 RUN: Final = "run"
-CORRECT: Final = "correct"
 
 
 class CompareGroup(Group):
@@ -159,67 +157,26 @@ def report(
 
 
 def print_summary(target: Console, found: Summary) -> None:
-    """Print figures with their intervals: arms, then differences, the registered one first."""
+    """Print what the study came to, then figures with their intervals: arms, and differences in what decides it."""
+    from moot.compare.telling import arms_table, differences_table, led, score_of, sentences
+
     target.print(heading(found.study, f"{plural(found.cases, 'case')}, {plural(found.answers, 'answer')}"))
-    if found.question:
-        print_prose(target, found.question)
-    if found.left:
-        print_prose(
-            target, f"It is not over: {plural(found.left, 'answer')} of {found.planned:,} are missing."
-        )
-    target.print()
-    names = [arm.arm for arm in found.arms]
-    rows = table("figure", *names, right=names)
-    rows.add_row("calls", *(f"{arm.calls:.1f}" for arm in found.arms))
-    if any(arm.usd for arm in found.arms):
-        rows.add_row("US dollars", *(f"{arm.usd:.4f}" for arm in found.arms))
-    for score in dict.fromkeys(name for arm in found.arms for name in arm.scores):
-        rows.add_row(
-            score, *(_figure(arm.scores[score]) if score in arm.scores else "" for arm in found.arms)
-        )
-    if any(arm.brier is not None for arm in found.arms):
-        rows.add_row("Brier score", *(_figure(arm.brier) for arm in found.arms))
-    if any(arm.effective_votes is not None for arm in found.arms):
-        rows.add_row("effective votes", *(_figure(arm.effective_votes) for arm in found.arms))
-    print_table(target, rows)
-    told = _told(found)
-    if told:
+    for text in (found.question, led(found), *sentences(found)):
+        if text:
+            print_prose(target, text)
+    decides = score_of(found)
+    for (head, *columns), told in (arms_table(found), differences_table(found, decides)):
+        if not told:
+            continue
         target.print()
-        rows = table(
-            "difference", "in", "by", "95 %", "calls", right=("by", "95 %", "calls"), fold=("difference",)
-        )
-        for one in told:
-            low, high = one.found.interval
-            rows.add_row(
-                f"{one.arm} less {one.than}" + (" (registered)" if one.is_primary else ""),
-                one.score,
-                _signed(one.found.value),
-                f"{_signed(low)} to {_signed(high)}",
-                f"{one.calls[0]:.1f}, {one.calls[1]:.1f}",
-            )
+        rows = table(head, *columns, right=columns, fold=(head,))
+        for row in told:
+            rows.add_row(*row)
         print_table(target, rows)
+    if found.differences:
         target.print()
         print_prose(
             target,
             "Figures in parentheses and under 95 % bound each for itself. What was not registered as the primary "
             "comparison is exploratory; --json has the differences in all other figures.",
         )
-
-
-def _told(found: Summary) -> list[Differing]:
-    """Return the differences in the figure that decides the study, or else in whether answers are right."""
-    primary = next((one for one in found.differences if one.is_primary), None)
-    score = primary.score if primary is not None else CORRECT
-    return [one for one in found.differences if one.score == score]
-
-
-def _figure(one: Estimate | None) -> str:
-    if one is None:
-        return ""
-    if one.value != one.value:
-        return "none"
-    return f"{one.value:.3f} ({one.interval.low:.3f} to {one.interval.high:.3f})"
-
-
-def _signed(value: float) -> str:
-    return "none" if value != value else f"{value + 0.0:+.3f}"

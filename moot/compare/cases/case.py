@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -82,3 +83,26 @@ class Cases(Protocol):
     def seed(self) -> int: ...
     def __len__(self) -> int: ...
     def __getitem__(self, place: int) -> Case: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Generated(ABC):
+    """Cases that a generator makes.
+
+    Attributes:
+        seed: Of all of them.
+        count: How many.
+    """
+
+    seed: int
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Case]:
+        return (self[place] for place in range(self.count))
+
+    @abstractmethod
+    def __getitem__(self, place: int) -> Case:
+        """Make the case at a place, from 0 on."""

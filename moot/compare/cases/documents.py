@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from moot.bots.tools.seeding import generator
-from moot.compare.cases.case import DOCUMENT, Case
+from moot.compare.cases.case import DOCUMENT, Case, Generated
 from moot.compare.cases.texts.facts import facts
 from moot.compare.cases.texts.part import Wording, outline
 from moot.protocols.kernel.frozen import Json
@@ -20,25 +20,13 @@ MOST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class Documents(Generated):
     """Documents, each followed by its twin without errors.
 
     Truth: `errors`, each with its `lines` (first and last, from 1) and its `kind`; none in a twin.
-
-    Attributes:
-        seed: Of all of them.
-        count: How many, twins included.
     """
 
-    seed: int
-    count: int
     name: ClassVar[str] = "documents"
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __iter__(self) -> Iterator[Case]:
-        return (self[place] for place in range(self.count))
 
     def __getitem__(self, place: int) -> Case:
         number, is_clean = range(self.count)[place] // 2 + 1, place % 2 == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
@@ -14,7 +13,7 @@ from moot.bots.tools.simulated_prices import SYNTHETIC_FROM, simulated_bars, sim
 from moot.bots.tools.splits import splits
 from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, draw
 from moot.bots.tools.universe import Universe
-from moot.compare.cases.case import MARKET, Case
+from moot.compare.cases.case import MARKET, Case, Generated
 from moot.compare.cases.process import STOCKS, true_sharpe
 from moot.protocols.kernel.frozen import Json
 
@@ -29,26 +28,14 @@ SEARCHED: Final = (1, 4, 16)
 
 
 @dataclass(frozen=True, slots=True)
-class Markets:
+class Markets(Generated):
     """Hypotheses of System A's form, each on a market of its own.
 
     Truth: `sharpe`, the true Sharpe ratio of the strategy that is shown, its standard `error`, `stocks`, what the
     symbols are, by which `process.true_sharpe` computes that of any other, and among how many it was `searched`.
-
-    Attributes:
-        seed: Of all of them.
-        count: How many.
     """
 
-    seed: int
-    count: int
     name: ClassVar[str] = "markets"
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __iter__(self) -> Iterator[Case]:
-        return (self[place] for place in range(self.count))
 
     def __getitem__(self, place: int) -> Case:
         n = range(1, self.count + 1)[place]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Final, NamedTuple
@@ -10,7 +9,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from moot.bots.tools.seeding import generator
-from moot.compare.cases.case import QUESTION, Case
+from moot.compare.cases.case import QUESTION, Case, Generated
 
 HARDEST: Final = 5
 OPTIONS: Final = 4
@@ -107,25 +106,13 @@ SORTS: Final = {"arithmetic": arithmetic, "logic": logic, "table": table}
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class Questions(Generated):
     """Questions of all sorts and difficulties in turn.
 
     Truth: `answer`, a whole number or a text, `sort`, and `difficulty` from 1 to 5.
-
-    Attributes:
-        seed: Of all of them.
-        count: How many.
     """
 
-    seed: int
-    count: int
     name: ClassVar[str] = "questions"
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __iter__(self) -> Iterator[Case]:
-        return (self[place] for place in range(self.count))
 
     def __getitem__(self, place: int) -> Case:
         n = range(1, self.count + 1)[place]
