@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -18,8 +19,9 @@ from moot.compare.replaying import replayed
 from moot.compare.results import FILE, Result, read_results
 from moot.compare.running import Run, run
 from moot.compare.study import Study, read_study
+from moot.compare.telling import led
 from moot.protocols.kernel.errors import BadInput
-from tests.doubles.command_line import complaint
+from tests.doubles.command_line import complaint, done
 
 STUDY = f"""\
 study: mine
@@ -52,8 +54,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.fixture(scope="module")
 def whole(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("done") / "out"
-    done = run(Run(study=study, folder=place, directory=place))
-    assert (done.answers, done.new) == (6, 6)
+    ran = run(Run(study=study, folder=place, directory=place))
+    assert (ran.answers, ran.new) == (6, 6)
     return place
 
 
@@ -140,6 +142,19 @@ def test_a_report_tells_of_arms_and_of_how_they_differ(whole: Path) -> None:
         found.arms[1].scores["correct"].value - found.arms[0].scores["correct"].value
     )
     json.dumps(found.as_json(), allow_nan=False)
+
+
+def test_pages_say_what_the_report_says_and_every_link_leads_somewhere(whole: Path, tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    said = done("compare", "report", whole, "--pages", pages)
+    came_to = led(summary_of(whole))
+    assert came_to in " ".join(said.split())
+    written = {path.name: path.read_text(encoding="utf-8") for path in pages.iterdir()}
+    assert written.keys() == {"report.html", "report.md", "cases-001.html"}
+    assert came_to in written["report.html"] and came_to in written["report.md"]
+    links = [link for page in written.values() for link in re.findall(r'href="([^"]+)"', page)]
+    assert any("logs/" in link for link in links)
+    assert [link for link in links if not (pages / link).exists()] == []
 
 
 def test_without_scipy_nothing_is_asked(monkeypatch: pytest.MonkeyPatch, whole: Path, tmp_path: Path) -> None:
