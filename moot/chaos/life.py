@@ -28,7 +28,8 @@ from moot.society import Society
 from moot.up import control_clock
 
 if TYPE_CHECKING:
-    from moot.chaos.world import Happening, World
+    from moot.chaos.happening import Happening
+    from moot.chaos.world import World
 
 READS: Final = 40
 """A stall comes after at most so many looks at the wall: in the middle of something."""

@@ -12,32 +12,25 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from moot.bots.desk.broker import Broker
-from moot.bots.desk.market import Market
-from moot.bots.minds.mind import Mind
-from moot.bots.notebook.client import Notebook
-from moot.channels.bus import Bus
 from moot.channels.errors import StorageError
 from moot.chaos import people
-from moot.chaos.acked import AckedBus
 from moot.chaos.calendar import KINDS, is_lived
 from moot.chaos.coverage import Coverage
 from moot.chaos.dice import Dice
-from moot.chaos.faults import CUT, fault
+from moot.chaos.faults import CUT
 from moot.chaos.files import Disk, break_file
+from moot.chaos.happening import happenings
 from moot.chaos.judge import Finding, judge
 from moot.chaos.life import Life
 from moot.chaos.liveness import Bounds, unended
-from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
-from moot.chaos.minds import StruckMind
-from moot.chaos.models import ScriptedModels, in_use
-from moot.chaos.notebook import StruckNotebook, write_notes
+from moot.chaos.notebook import write_notes
 from moot.chaos.plan import Spell, WorldPlan
 from moot.chaos.platform import Gateway, Platform
 from moot.chaos.remains import left, overgrown, told_in_memory
 from moot.chaos.striking import Striking
+from moot.chaos.struck import StruckPorts
 from moot.chaos.tempers import TEMPERS
 from moot.chaos.wall import AcceleratedWorld, RealWorld, Wall
 from moot.clock import Clock, VirtualClock
@@ -46,13 +39,10 @@ from moot.guests import serve_guests
 from moot.laws import LAWS, Broken, Watch
 from moot.logs import open_log
 from moot.memory.bodies import Bodies
-from moot.model_start import ModelSeats
 from moot.plan import Past, Plan
-from moot.ports import Ports, Rehearsed
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import OfficerFault
-from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.rulebook import rulebook
 from moot.reception import Reception
 from moot.society import Society
@@ -61,27 +51,9 @@ from moot.stored import last_sent_at
 DOWN_S: Final = 3.0
 """After a kill the society is down for the spell's size, at least so many seconds."""
 
-
-class Happening(NamedTuple):
-    """Something that happens at an instant of a world.
-
-    Attributes:
-        at_s: When, in seconds of the world's wall.
-        kind: "class.name" of a fault, "life.name" of a deed, or `CALM`.
-        n: Tells its dice from others of its kind.
-        spell: The spell that it belongs to, None for a deed.
-    """
-
-    at_s: float
-    kind: str
-    n: int
-    spell: Spell | None = None
-
-
 MILLION: Final = 1_000_000
 """A prompt's tokens cost a dollar for so many."""
 
-CALM: Final = "calm"
 MODEL: Final = "tiny"
 """How the one model of a world is called, where it has one."""
 
@@ -127,78 +99,6 @@ def live(plan: WorldPlan, *, evidence: bool = False, directory: Path | None = No
         return World(plan, directory).live(evidence=evidence)
     with tempfile.TemporaryDirectory(prefix="moot-world-") as made:
         return World(plan, Path(made)).live(evidence=evidence)
-
-
-def happenings(plan: WorldPlan) -> list[Happening]:
-    """Return all that happens at an instant of its own, in order."""
-    found = [Happening(deed.at_s, f"life.{deed.kind}", deed.n) for deed in plan.deeds]
-    for spell in plan.spells:
-        if fault(spell.fault).is_act:
-            found += [Happening(at_s, spell.fault, 100 * spell.n + act, spell) for at_s, act in spell.acts()]
-        elif not spell.for_s and not fault(spell.fault).is_whole and spell.fault != "crash.cut":
-            found.append(Happening(spell.at_s, spell.fault, spell.n, spell))
-    if plan.has_calm:
-        found.append(Happening(plan.calm_s, CALM, 0))
-    return sorted(found, key=lambda one: (one.at_s, one.kind, one.n))
-
-
-class _Struck(Ports):
-    """Stands at the ports of a world's society."""
-
-    def __init__(
-        self,
-        plan: WorldPlan,
-        striking: Striking,
-        acked: dict[str, int],
-        disk: Disk,
-        bodies: list[Bodies],
-    ) -> None:
-        self._plan = plan
-        self._bodies = bodies
-        self._striking = striking
-        self._acked = acked
-        self._disk = disk
-        self._spells = MarketSpells(plan, striking)
-        self._notebooks: dict[Notebook | None, StruckNotebook] = {}
-
-    def bus(self, bus: Bus, clock: Clock) -> Bus:
-        waits = self._plan.bus == "sqlite" and clock.kind != "virtual"
-        return AckedBus(bus, self._acked, self._striking, self._disk, waits=waits)
-
-    def mind(self, seat: Seat, mind: Mind, clock: Clock) -> Mind:
-        # The simulated admin is a person; what goes wrong with people is theirs.
-        if seat == ADMIN:
-            return mind
-        return StruckMind(
-            seat,
-            mind,
-            self._striking,
-            is_model=seat in self._plan.models,
-            tardy=Dice("tardy", self._plan.seed) if self._plan.temper == "tardy" else None,
-        )
-
-    def market(self, market: Market) -> Market:
-        return StruckMarket(market, self._spells)
-
-    def broker(self, broker: Broker) -> Broker:
-        return StruckBroker(broker, self._spells)
-
-    def notebook(self, notebook: Notebook | None) -> Notebook:
-        found = self._notebooks.get(notebook)
-        if found is None:
-            found = self._notebooks[notebook] = StruckNotebook(notebook, self._striking)
-        return found
-
-    def models(self, seats: ModelSeats) -> Rehearsed | None:
-        models = in_use(seats)
-        if any(model.price is None for model in models.values()):
-            self._striking.happened["models.no_price"] += 1
-
-        def answers(bodies: Bodies) -> ScriptedModels:
-            self._bodies.append(bodies)
-            return ScriptedModels(models, bodies, self._striking)
-
-        return models, answers
 
 
 class World:
@@ -354,7 +254,7 @@ class World:
             is_admin_simulated=plan.admin,
             past=self._past,
             temper=TEMPERS[plan.temper],
-            ports=_Struck(plan, self.striking, self._acked, self._disk, self._bodies),
+            ports=StruckPorts(plan, self.striking, self._acked, self._disk, self._bodies),
         )
 
     async def _live(self, clock: Clock) -> None:

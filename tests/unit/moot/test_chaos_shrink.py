@@ -9,11 +9,12 @@ import pytest
 
 from moot.channels.log.sequencer import Sequencer
 from moot.chaos import smaller
+from moot.chaos.happening import happenings
 from moot.chaos.judge import Finding
 from moot.chaos.plan import WorldPlan, draw
 from moot.chaos.rehearsal import text_of
 from moot.chaos.shrink import shrink
-from moot.chaos.world import Outcome, happenings
+from moot.chaos.world import Outcome
 from moot.simulation.scene import load_scene, run_scene
 from tests.acceptance.test_regressions import REGRESSIONS
 from tests.doubles.command_line import complaint, done, moot, write
