@@ -73,3 +73,7 @@ class Arm(ABC):
     @abstractmethod
     async def run(self, trial: Trial) -> Answer:
         """Answer a case."""
+
+    def counted(self, answer: Json) -> Json:
+        """Return what of an answer is voted on: all of it, unless an arm knows better."""
+        return answer

@@ -15,10 +15,9 @@ from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.strategies import StrategySpec
 from moot.bots.tools.universe import Universe
 from moot.bots.tools.wording import describe, triggers
-from moot.compare.arms.arm import Answer, Arm, Trial
+from moot.compare.arms.arm import Answer, Trial
 from moot.compare.arms.logs import kept
-from moot.compare.arms.market import answered, spec_in, universe_in
-from moot.compare.cases.case import MARKET
+from moot.compare.arms.market import MarketArm, answered, spec_in, universe_in
 from moot.memory.evidence import InMemoryEvidence
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
@@ -33,10 +32,9 @@ MOST_CALLS: Final = 11
 """Four assessments, two rebuttals, an extension, a verdict, the request to revise, the revision, the final verdict."""
 
 
-class ResearchDebate(Arm):
+class ResearchDebate(MarketArm):
     """Has a strategy debated by simulated minds; the hypothesis itself is given, and no call."""
 
-    kinds = frozenset({MARKET})
     least = most = MOST_CALLS
 
     async def run(self, trial: Trial) -> Answer:

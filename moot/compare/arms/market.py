@@ -1,4 +1,4 @@
-"""What a case of the kind `MARKET` shows, as tools take it."""
+"""What arms on cases of the kind `MARKET` have in common: what is shown, as tools take it, and what they answer."""
 
 from __future__ import annotations
 
@@ -10,8 +10,20 @@ import numpy as np
 from moot.bots.tools.bars import Bars
 from moot.bots.tools.strategies import StrategySpec
 from moot.bots.tools.universe import Universe
-from moot.compare.cases.case import Case
+from moot.compare.arms.arm import Arm
+from moot.compare.cases.case import MARKET, Case
 from moot.protocols.kernel.frozen import Json
+
+
+class MarketArm(Arm):
+    """Decides on a strategy; those who agree in the verdict agree, whatever they changed."""
+
+    kinds = frozenset({MARKET})
+
+    def counted(self, answer: Json) -> Json:
+        """Return the verdict."""
+        given: Any = answer
+        return str(given["verdict"])
 
 
 def spec_in(case: Case) -> StrategySpec:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from moot.compare.arms.arm import Answer, Arm, Trial
 from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.frozen import Json
 
 
 class Vote(Arm):
     """Asks another arm as often as the budget allows, each time with another seed.
 
-    Of answers that are equally frequent the one counts that came first; silence is no answer. The confidence is the
-    share of its votes.
+    What is voted on is what the arm counts of an answer; among the answers that agree in it the most frequent one is
+    given. Of equally frequent ones the first counts; silence is no answer. The confidence is the share of its votes.
     """
 
     most = None
@@ -40,15 +41,24 @@ class Vote(Arm):
                 past=_of(trial.past, n),
             )
             given.append(await self.voter.run(one))
-        counted = Counter(canonical_json(one.answer) for one in given if one.answer is not None)
-        text, votes = counted.most_common(1)[0] if counted else ("null", 0)
+        said = [one.answer for one in given if one.answer is not None]
+        won = _most_frequent(said, self.voter.counted)
+        answer = _most_frequent(won, lambda whole: whole)
         return Answer(
-            answer=next(one.answer for one in given if canonical_json(one.answer) == text),
-            confidence=votes / len(given),
+            answer=answer[0] if answer else None,
+            confidence=len(won) / len(given),
             calls=sum(one.calls for one in given),
             usd=sum(one.usd for one in given),
             votes=tuple(one.answer for one in given),
         )
+
+
+def _most_frequent(said: Sequence[Json], counted: Callable[[Json], Json]) -> list[Json]:
+    """Return the answers that agree in what is counted with as many others as any; the first of equals."""
+    groups: dict[str, list[Json]] = {}
+    for one in said:
+        groups.setdefault(canonical_json(counted(one)), []).append(one)
+    return max(groups.values(), key=len, default=[])
 
 
 def _of(log: Path | None, n: int) -> Path | None:

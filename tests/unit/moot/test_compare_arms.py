@@ -14,9 +14,11 @@ from moot.clock import VirtualClock
 from moot.compare.arms.arena import ArenaRun
 from moot.compare.arms.arm import Answer, Arm, Trial
 from moot.compare.arms.debate_a import MOST_CALLS, ResearchDebate
+from moot.compare.arms.market import MarketArm
 from moot.compare.arms.single import SingleJudge
 from moot.compare.arms.vote import Vote
 from moot.compare.cases.case import MARKET, QUESTION, Case
+from moot.protocols.kernel.canonical import canonical_json
 from moot.workshop import START
 
 PARAMS = {"allow_short": 0, "fast": 5, "slow": 40, "target_vol": 0.1}
@@ -93,6 +95,34 @@ def test_of_equally_frequent_answers_the_first_counts(case: Case) -> None:
 
     said: list[str] = []
     assert answer(Vote(Other()), case, budget=2).answer == "b"
+
+
+def test_votes_that_agree_in_the_verdict_agree_whatever_they_changed(case: Case) -> None:
+    class Changing(MarketArm):
+        least = most = 1
+
+        async def run(self, trial: Trial) -> Answer:
+            return Answer(answer=said.pop(0), calls=1)
+
+    def one(verdict: str, fast: int) -> dict[str, Any]:
+        return {"verdict": verdict, "strategy": {"params": {"fast": fast}}}
+
+    votes = [one("REJECT", 5), one("REJECT", 5), one("APPROVE", 5), one("APPROVE", 7), one("APPROVE", 7)]
+    said = list(votes)
+    found = answer(Vote(Changing()), case, budget=5)
+    assert (found.answer, found.confidence, found.votes) == (votes[-1], 0.6, tuple(votes))
+
+
+def test_one_pass_may_change_a_strategy_as_an_explorer_may_unless_it_is_told_not_to(case: Case) -> None:
+    shown = case.shown["strategy"]
+    free, bound = (
+        {seed: answer(arm, case, seed=seed) for seed in range(4)}
+        for arm in (SingleJudge(), SingleJudge(changes=False))
+    )
+    assert {canonical_json(one.answer["strategy"]) for one in bound.values()} == {canonical_json(shown)}
+    assert len({canonical_json(one.answer["strategy"]) for one in free.values()}) > 1, (
+        "each pass looks for its own"
+    )
 
 
 def test_an_arena_answers_with_what_its_reviewer_approved(tmp_path: Path) -> None:
