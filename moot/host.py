@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -18,28 +17,24 @@ from moot.bots.officers.referee import RefusalAudit
 from moot.channels.bus import Bus, Receipt
 from moot.channels.errors import BusClosed, Refused, StorageError
 from moot.clock import Clock
+from moot.folding import Folding
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.store import Store
 from moot.outage import Outage
-from moot.protocols.calls.exhaustion import Exhaustion
 from moot.protocols.escalation.case import EscalationState
-from moot.protocols.escalation.messages import EscalationAnswer
-from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Forbidden
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.minds import STAND_IN
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation
 from moot.protocols.kernel.officers import MIND_FAILED, ClockSet
-from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
+from moot.protocols.kernel.people import SeatReleased, SeatTaken, Stop
 from moot.protocols.kernel.rules import Gate, Rules
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, Seat
 from moot.protocols.kernel.stop import SOCIETY
 from moot.protocols.rulebook import rulebook
 from moot.seeing import may_see
-
-NOTES_KEPT: Final = 50
-"""What people said lately, shown to every mind that may read it."""
 
 NO_TIME: Final = timedelta(0)
 
@@ -55,12 +50,10 @@ Listener = Callable[[Envelope, Effects], None]
 _log = structlog.get_logger("moot.host")
 
 
-class Host:
+class Host(Folding):
     """Folds every envelope once, wakes the bots, and is their port (K12, K13).
 
     Attributes:
-        docket: All open cases.
-        store: Memory.
         contents: Reads works that are kept as evidence, for obligations that may see them.
         fault: What stopped the host, None while it runs (K5).
         outage: Holds publishers up while the disk takes nothing; None: they get its error.
@@ -69,12 +62,9 @@ class Host:
 
     def __init__(self, *, rules: Rules, gate: Gate, bus: Bus, store: Store, clock: Clock) -> None:
         """Assemble a host; `catch_up` what the log holds, then `attach` it to the bus."""
-        self.rules = rules
-        self.gate = gate
+        super().__init__(rules=rules, gate=gate, store=store)
         self.bus = bus
-        self.store = store
         self.clock = clock
-        self.docket = Docket(rules)
         self.fault: Exception | None = None
         self.stop_asked = ""
         self.listeners: list[Listener] = []
@@ -82,53 +72,9 @@ class Host:
         self.duty_runner: DutyRunner | None = None
         self.outage: Outage | None = None
         self._bots: dict[Seat, Bot] = {}
-        self._transcripts: dict[str, list[Envelope]] = {}
-        self._causes: dict[str, tuple[str | None, int]] = {}
-        self._refusals: dict[str, str] = {}
-        self._notes: deque[Envelope] = deque(maxlen=NOTES_KEPT)
         self._audit = RefusalAudit()
-        self._exhaustion: Exhaustion = self.docket.context.fold_named("exhaustion")
         self._under_way: dict[str, Draft] = {}
         self.contents: Contents = _nothing
-
-    # ------------------------------------------------------------ folding
-
-    def catch_up(self, envelopes: Iterable[Envelope]) -> None:
-        """Fold what the log holds already, without waking anybody.
-
-        Raises:
-            OfficerFault: The log breaks the tables (K5).
-        """
-        for env in envelopes:
-            self.gate.apply(env)
-            fx = self.docket.fold(env)
-            if env.seq > self.store.applied_seq:
-                self.store.apply(env, fx.is_in_effect)
-            self._keep(env, fx)
-
-    def snapshot(self) -> dict[str, Any]:
-        """Return everything that folding has built, to be kept by `moot.snapshot` (K18)."""
-        return {
-            "docket": self.docket,
-            "counted": self.gate.counted,
-            "transcripts": self._transcripts,
-            "causes": self._causes,
-            "refusals": self._refusals,
-            "notes": self._notes,
-        }
-
-    def restore(self, kept: dict[str, Any]) -> None:
-        """Take over what `snapshot` returned; before anything is folded or attached.
-
-        The gate's counters are copied, for the bus holds the gate already.
-        """
-        self.docket = kept["docket"]
-        self._exhaustion = self.docket.context.fold_named("exhaustion")
-        self.gate.take_over(kept["counted"])
-        self._transcripts = kept["transcripts"]
-        self._causes = kept["causes"]
-        self._refusals = kept["refusals"]
-        self._notes = kept["notes"]
 
     def attach(self) -> None:
         """Fold from now on whatever the bus appends; the bus's end is the host's (K5)."""
@@ -170,34 +116,6 @@ class Host:
         _log.info("the bus stopped", seq=self.bus.head.seq, why=str(fault))
         if self.on_fault is not None:
             self.on_fault(fault)
-
-    def _keep(self, env: Envelope, fx: Effects) -> None:
-        """Keep what views are made of."""
-        case_id = env.case_id
-        for state in fx.started:
-            said = self._transcripts.setdefault(state.case_id, [])
-            if state.case_id != case_id:
-                # The OVERRIDE that opens a linked case names the ended one (K23).
-                said.append(env)
-        if case_id is not None and (kept := self._transcripts.get(case_id)) is not None:
-            kept.append(env)
-        for obligation in fx.closed:
-            self._causes.pop(obligation.id, None)
-            self._refusals.pop(obligation.id, None)
-        for obligation in fx.opened:
-            # What falls to a seat at a later instant is caused by the clock: its chain begins anew (K21).
-            is_timed = obligation.opened_at > env.sent_at
-            self._causes[obligation.id] = (None, -1) if is_timed else (env.id, env.hops)
-        if fx.retried is not None and fx.violation is not None:
-            self._refusals[fx.retried.id] = fx.violation.numbered
-        for state in fx.ended:
-            said = self._transcripts.pop(state.case_id, [])
-            if state.parent is not None and (parent := self._transcripts.get(state.parent)) is not None:
-                heard = {e.seq for e in parent}
-                parent.extend([e for e in said if e.seq not in heard])
-        body = env.body
-        if type(body) is Note or (type(body) is EscalationAnswer and body.text):
-            self._notes.append(env)
 
     def _wake(self, env: Envelope, fx: Effects) -> None:
         bots = self._bots

@@ -79,8 +79,8 @@ def code_fingerprint() -> str:
     import moot.protocols
 
     digest = hashlib.sha256()
-    roots = [Path(package.__path__[0]) for package in (moot.protocols,)] + [
-        Path(moot.__path__[0]) / "host.py"
+    roots = [Path(moot.protocols.__path__[0])] + [
+        Path(moot.__path__[0]) / name for name in ("folding.py", "host.py")
     ]
     for root in roots:
         for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
