@@ -6,6 +6,7 @@ Tree::
     ├── Refused           the sequencer did not take a draft; `.violation` says why; nothing was logged
     ├── BusClosed         the bus is closed or its host stops
     ├── StorageError      the disk did not take a batch (full, read-only); none of it was logged
+    │   └── NatsUnavailable  no server of NATS answers, or none lets us in
     ├── CorruptLog        stored bytes that are no envelope, a gap, or a broken hash chain
     ├── NotALog           a file of another application, of a newer Moot, or none at all
     │   └── EmptyLog      a file in which no society was ever started
@@ -40,6 +41,10 @@ class BusClosed(ChannelError):
 
 class StorageError(ChannelError):
     """Say that a batch could not be stored; its publishers may try again with the same ids."""
+
+
+class NatsUnavailable(StorageError):
+    """Say that no server of NATS answers, or that it does not let us do what we must."""
 
 
 class CorruptLog(ChannelError):

@@ -1,0 +1,273 @@
+"""One connection to the servers of a society, and their errors in plain words."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from moot.channels.errors import BusClosed, NatsUnavailable, StorageError
+from moot.channels.nats.address import CREDENTIALS, NatsAddress
+from moot.channels.nats.credentials import Credentials
+from moot.protocols.kernel.errors import BadInput, MootError
+
+if TYPE_CHECKING:
+    from nats.aio.client import Client
+    from nats.js import JetStreamContext
+
+CONNECT_S: Final = 5
+"""How long a server may take to answer at first."""
+ANSWER_S: Final = 10.0
+"""How long a server may take to answer a request."""
+PING_S: Final = 2.0
+"""How often a silent server is asked whether it is there; two answers missed, and another one is tried."""
+AGAIN_S: Final = 0.2
+"""The pause before a server is tried again."""
+LEAST_VERSION: Final = (2, 9)
+
+_FULL: Final = (10023, 10047, 10077, 10122)
+"""What the server says when memory, disk or the account's share of it is used up."""
+_NO_JETSTREAM: Final = (10039, 10076)
+
+
+class NatsConnection:
+    """A connection that is kept: a server that goes away is tried again, and the others of its cluster, for ever.
+
+    Args:
+        address: Where it leads.
+        client: The library's client, connected.
+        hold: Keeps virtual time still while a server is waited for (K2).
+
+    Attributes:
+        address: Where it leads.
+        client: The library's client.
+        js: The library's JetStream over it.
+        hold: Keeps virtual time still while a server is waited for.
+    """
+
+    def __init__(
+        self, address: NatsAddress, client: Client, *, hold: Callable[[], AbstractContextManager[object]]
+    ) -> None:
+        self.address = address
+        self.client = client
+        self.js: JetStreamContext = client.jetstream(timeout=ANSWER_S)
+        self.hold = hold
+
+    @classmethod
+    async def open(
+        cls,
+        address: NatsAddress,
+        *,
+        name: str = "moot",
+        ping_s: float = PING_S,
+        hold: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> Self:
+        """Connect to the first server that answers; it must have JetStream.
+
+        Args:
+            address: Where to.
+            name: What the server's own lists call this connection.
+            ping_s: Seconds between two looks whether a silent server is there; of the loop's clock.
+            hold: Keeps virtual time still while a server is waited for (K2).
+
+        Raises:
+            BadInput: A file that the address names is not what it should be.
+            NatsUnavailable: No server answers, or it refuses, or it has no JetStream.
+        """
+        client = _library()()
+        who = _who(address, client)
+        heard = _Heard()
+        with hold():
+            try:
+                await client.connect(
+                    list(address.servers),
+                    name=name,
+                    error_cb=heard.note,
+                    connect_timeout=CONNECT_S,
+                    max_reconnect_attempts=1,
+                    reconnect_time_wait=AGAIN_S,  # type: ignore[arg-type]  # waits any time
+                    ping_interval=ping_s,  # type: ignore[arg-type]
+                    **who,
+                )
+            except MootError:
+                await _drop(client)
+                raise
+            except Exception as exc:
+                await _drop(client)
+                raise _unreached(address, heard.last or exc) from exc
+            heard.is_connecting = False
+            # From now on a server that is away is waited for.
+            client.options["max_reconnect_attempts"] = -1
+            connection = cls(address, client, hold=hold)
+            try:
+                await connection._check()
+            except BaseException:
+                await client.close()
+                raise
+        return connection
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Rename what the library raises, and keep virtual time still meanwhile."""
+        import nats.errors
+
+        try:
+            with self.hold():
+                yield
+        except nats.errors.Error as exc:
+            raise self.error(exc) from exc
+        except (OSError, TimeoutError) as exc:
+            raise NatsUnavailable(f"{self.address.where} does not answer") from exc
+
+    def error(self, exc: Exception) -> MootError:
+        """Return the error of this package for one of the library."""
+        import nats.errors
+        import nats.js.errors
+
+        where = self.address.where
+        code = getattr(exc, "err_code", None)
+        if isinstance(exc, nats.errors.ConnectionClosedError | nats.errors.ConnectionDrainingError):
+            return BusClosed(f"the connection to {where} is closed")
+        if isinstance(exc, nats.errors.MaxPayloadError):
+            most = self.client.max_payload
+            return StorageError(f"{where} takes messages of {most} bytes at most: raise its max_payload")
+        if code in _FULL:
+            return StorageError(f"{where} has no room left for {self.address.stream}: {_said(exc)}")
+        if code in _NO_JETSTREAM:
+            return self._without_jetstream()
+        if isinstance(exc, nats.js.errors.NoStreamResponseError | nats.errors.NoRespondersError):
+            return NatsUnavailable(f"{where} has nobody who answers for {self.address.stream}")
+        if isinstance(exc, TimeoutError | nats.errors.OutboundBufferLimitError):
+            return NatsUnavailable(f"{where} does not answer")
+        return StorageError(f"{where}: {_said(exc)}")
+
+    async def _check(self) -> None:
+        version = self.client.connected_server_version
+        if (version.major, version.minor) < LEAST_VERSION:
+            least = ".".join(map(str, LEAST_VERSION))
+            raise NatsUnavailable(
+                f"{self.address.where} is nats-server {version.major}.{version.minor}: Moot needs {least} or newer"
+            )
+        import nats.js.errors
+
+        try:
+            await self.js.account_info()
+        except nats.js.errors.ServiceUnavailableError as exc:
+            raise self._without_jetstream() from exc
+        except nats.errors.Error as exc:
+            raise self.error(exc) from exc
+
+    def _without_jetstream(self) -> NatsUnavailable:
+        return NatsUnavailable(f"{self.address.where} has no JetStream for us: start nats-server with -js")
+
+    async def close(self) -> None:
+        """Hang up; safe to call twice."""
+        with self.hold():
+            await self.client.close()
+
+    async def __aenter__(self) -> Self:
+        """Return the connection."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close it."""
+        await self.close()
+
+
+class _Heard:
+    """What the library has to say beside, of which the last is why it failed.
+
+    A server that is not there makes it try the next one, one that does not let us in ends the attempt.
+    """
+
+    def __init__(self) -> None:
+        self.last: Exception | None = None
+        self.is_connecting = True
+
+    async def note(self, exc: Exception) -> None:
+        self.last = exc
+        if self.is_connecting and (
+            isinstance(exc, ssl.SSLError) or not isinstance(exc, OSError | TimeoutError)
+        ):
+            raise exc
+
+
+async def _drop(client: Client) -> None:
+    """Let go of a client that never connected; its library may wait for a handshake that will not be."""
+    transport = client._transport
+    if transport is not None:
+        transport.close()  # type: ignore[no-untyped-call]  # it says no types
+
+
+def _library() -> type[Client]:
+    try:
+        from nats.aio.client import Client
+    except ModuleNotFoundError as exc:
+        raise BadInput("the package nats-py is not installed: pip install 'moot[nats]'") from exc
+    return Client
+
+
+def _who(address: NatsAddress, client: Client) -> dict[str, Any]:
+    """Say who calls; where the address insists on TLS nothing of it is sent in clear text."""
+    options: dict[str, Any] = {}
+    if address.is_tls or address.ca or address.certificate:
+        options["tls"] = _tls(address)
+
+    def private(secret: str) -> str:
+        if address.is_tls and not client._server_info.get("tls_required"):
+            raise NatsUnavailable(
+                f"{address.where} does not encrypt: write nats://, or give it a certificate"
+            )
+        return secret
+
+    if address.credentials is not None:
+        credentials = Credentials.read(address.credentials)
+        options["user_jwt_cb"] = lambda: private("") or credentials.token
+        options["signature_cb"] = credentials.sign
+    elif address.user:
+        options |= {"user": lambda: private(address.user), "password": lambda: address.password}
+    elif address.password:
+        options["token"] = lambda: private(address.password)
+    elif address.is_tls:
+        options["token"] = lambda: private("")
+    return options
+
+
+def _tls(address: NatsAddress) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    named = address.ca
+    try:
+        if address.ca is not None:
+            context.load_verify_locations(address.ca)
+        named = address.certificate
+        if address.certificate is not None:
+            context.load_cert_chain(address.certificate)
+    except (ssl.SSLError, OSError) as exc:
+        raise BadInput(f"{named} holds no certificate that can be used: write it as PEM") from exc
+    return context
+
+
+def _unreached(address: NatsAddress, exc: Exception) -> NatsUnavailable:
+    said = _said(exc)
+    lower = said.lower()
+    if "authorization" in lower or "authentication" in lower or "user authentication" in lower:
+        who = f"the user {address.user}" if address.user else "us"
+        hint = "check the address" if address.credentials is None else f"check {CREDENTIALS}"
+        return NatsUnavailable(f"{address.where} does not let {who} in: {hint}, and the server's users")
+    if isinstance(exc, ssl.SSLError):
+        return NatsUnavailable(
+            f"{address.where} is not trusted: {getattr(exc, 'verify_message', '') or said}"
+        )
+    if isinstance(exc, TimeoutError | asyncio.TimeoutError):
+        return NatsUnavailable(f"no server of NATS answers at {address.where}")
+    if isinstance(exc, OSError):
+        return NatsUnavailable(f"no server of NATS answers at {address.where}: {exc.strerror or said}")
+    return NatsUnavailable(f"no server of NATS lets us in at {address.where}: {said}")
+
+
+def _said(exc: Exception) -> str:
+    """Return what the server said, without the library's decoration."""
+    said = getattr(exc, "description", None) or str(exc) or type(exc).__name__
+    return str(said).removeprefix("nats: ").strip("'\n ")

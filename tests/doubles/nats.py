@@ -1,0 +1,133 @@
+"""A real nats-server for tests, with JetStream: Debian's, installed by apt where it is missing.
+
+It can be stopped, killed, started again, and its files can be put back to an earlier state, as a power cut does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from moot.channels.nats.address import NatsAddress
+
+SERVER: Final = "nats-server"
+READY_S: Final = 60.0
+_NUMBERS: Final = itertools.count(1)
+
+
+def nats_server() -> str:
+    """Return the server's program, installing it where it is missing.
+
+    Raises:
+        RuntimeError: It is not there and cannot be installed; says what to do.
+    """
+    if (found := shutil.which(SERVER) or shutil.which(SERVER, path="/usr/sbin")) is not None:
+        return found
+    apt = shutil.which("apt-get")
+    if apt is not None:
+        for words in (["update"], ["install", "-y", "--no-install-recommends", SERVER]):
+            subprocess.run([apt, *words], capture_output=True, check=False)
+    if (found := shutil.which(SERVER) or shutil.which(SERVER, path="/usr/sbin")) is None:
+        raise RuntimeError("the tests of the bus need a server of NATS: apt-get install nats-server")
+    return found
+
+
+class NatsServer:
+    """One server on a free port, which it keeps when it is started again.
+
+    Args:
+        directory: Where its files go.
+        config: More of its configuration, such as users and limits.
+        jetstream: What its JetStream may use, as the configuration has it; None: it has none.
+    """
+
+    def __init__(self, directory: Path, config: str = "", *, jetstream: str | None = "") -> None:
+        self.directory = directory
+        self.store = directory / "store"
+        self._config = config
+        self._jetstream = jetstream
+        self.port = -1
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        ports = self.directory / "ports"
+        shutil.rmtree(ports, ignore_errors=True)
+        ports.mkdir()
+        config = self.directory / "nats.conf"
+        jetstream = (
+            "" if self._jetstream is None else f'jetstream {{ store_dir: "{self.store}"\n{self._jetstream} }}'
+        )
+        config.write_text(
+            f'host: "127.0.0.1"\nport: {self.port}\nports_file_dir: "{ports}"\n{jetstream}\n{self._config}\n'
+        )
+        log = self.directory / "server.log"
+        self._process = subprocess.Popen([nats_server(), "-c", config, "-l", log], stderr=subprocess.DEVNULL)
+        until = time.monotonic() + READY_S
+        while not (noted := [path for path in ports.iterdir() if path.stat().st_size]):
+            if self._process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"no server of NATS: {log.read_text() if log.exists() else ''}")
+            time.sleep(0.01)
+        if self.port < 0:
+            self.port = int(json.loads(noted[0].read_text())["nats"][0].rpartition(":")[2])
+
+    def stop(self) -> None:
+        """Stop it in order; what it acknowledged stays."""
+        self._end(subprocess.Popen.terminate)
+
+    def kill(self) -> None:
+        """Kill it at once."""
+        self._end(subprocess.Popen.kill)
+
+    def pause(self) -> None:
+        """Let it stand still: connections stay open, and nobody answers."""
+        assert self._process is not None
+        self._process.send_signal(19)
+
+    def go_on(self) -> None:
+        """Let it go on after `pause`."""
+        assert self._process is not None
+        self._process.send_signal(18)
+
+    def keep(self, name: str) -> Path:
+        """Stop it, and put a copy of its files aside."""
+        self.stop()
+        kept = self.directory / name
+        shutil.copytree(self.store, kept)
+        return kept
+
+    def roll_back(self, kept: Path) -> None:
+        """Put its files back to what `keep` put aside, as a disk does that lost what it had not synced."""
+        self.kill()
+        shutil.rmtree(self.store)
+        shutil.copytree(kept, self.store)
+
+    def address(self, society: str = "", who: str = "") -> NatsAddress:
+        """Return the address of a society on it; of one that nobody has used, when none is named."""
+        return NatsAddress.parse(f"nats://{who}127.0.0.1:{self.port}/{society or f's{next(_NUMBERS)}'}")
+
+    def _end(self, how: object) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.send_signal(18)
+            how(process)  # type: ignore[operator]
+            process.wait()
+
+
+@contextmanager
+def running(directory: Path, config: str = "", *, jetstream: str | None = "") -> Iterator[NatsServer]:
+    """Run a server, and kill it at the end."""
+    server = NatsServer(directory, config, jetstream=jetstream)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.kill()
