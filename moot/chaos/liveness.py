@@ -114,8 +114,8 @@ def unended(
 def _overdue(docket: Docket, now: datetime) -> Iterator[str]:
     """Yield what is owed and was to be ruled on."""
     for due in docket.open.values():
-        if due.seat not in PEOPLE and due.void_at + LATEST < now:
-            yield f"{due.id} was to be ruled on at {due.void_at}, it is {now}"
+        if due.seat not in PEOPLE and (void_at := docket.deadlines.void_at(due)) + LATEST < now:
+            yield f"{due.id} was to be ruled on at {void_at}, it is {now}"
 
 
 def _stuck(docket: Docket) -> Iterator[str]:

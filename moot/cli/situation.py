@@ -129,7 +129,7 @@ class Situation:
             "channel": o.channel,
             "opened_at": _text(o.opened_at),
             "due_at": _text(o.due_at),
-            "void_at": _text(o.void_at),
+            "void_at": _text(self.docket.deadlines.void_at(o)),
             "remaining_s": round(self.remaining(o).total_seconds()),
             "attempt": self.docket.attempts.get(o.id, 0),
         }

@@ -37,7 +37,8 @@ class AnsweredOnce(Memory, source="K1, K5"):
 
 
 GRACE: Final = 0.9
-"""Minutes from a reminder to the ruling at least: the shortest grace is one, and a reminder may be seconds late."""
+"""Minutes from a reminder to the ruling at least: the shortest grace is one, and logs of before count it from when a
+reminder was due, which was then sent seconds late."""
 
 
 class SilenceIsToldFirst(Memory, source="1.4, R-D1"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
@@ -36,7 +36,7 @@ class Deadlines:
     here: the referee owes the end of an escalation.
 
     Attributes:
-        pinged: Ids of open obligations that the referee has pinged.
+        pinged: When the referee pinged, by the id of the open obligation.
     """
 
     def __init__(self, open_: Mapping[str, Obligation]) -> None:
@@ -44,7 +44,7 @@ class Deadlines:
         self._open = open_
         self._heap: list[Deadline] = []
         self._fresh: list[Obligation] = []
-        self.pinged: set[str] = set()
+        self.pinged: dict[str, datetime] = {}
 
     def add(self, obligation: Obligation) -> None:
         """Watch an obligation, or one whose time has moved."""
@@ -54,13 +54,22 @@ class Deadlines:
         if len(fresh) > SLACK and len(fresh) > 4 * len(self._open):
             self._sort_in()
 
-    def ping(self, obligation: Obligation) -> None:
-        """Note that the referee has pinged; what comes next is the end of its grace."""
-        self.pinged.add(obligation.id)
+    def ping(self, obligation: Obligation, at: datetime) -> None:
+        """Note that the referee has pinged at an instant; what comes next is the end of its grace."""
+        self.pinged[obligation.id] = at
         heappush(self._heap, self._next_of(obligation))
 
-    def rebuild(self) -> None:
-        """Start anew from the open obligations: their times have moved (K6)."""
+    def void_at(self, obligation: Obligation) -> datetime:
+        """Return when the referee may rule: a grace after it was due, or after the ping where that came late."""
+        pinged_at = self.pinged.get(obligation.id, obligation.due_at)
+        return max(obligation.due_at, pinged_at) + obligation.grace
+
+    def shift(self, gap: timedelta) -> None:
+        """Start anew from the open obligations, whose times an outage has moved (K6)."""
+        self.pinged = {obligation_id: at + gap for obligation_id, at in self.pinged.items()}
+        self._rebuild()
+
+    def _rebuild(self) -> None:
         self._fresh = []
         self._heap = [self._next_of(o) for o in self._open.values() if o.seat not in PEOPLE]
         heapify(self._heap)
@@ -98,7 +107,7 @@ class Deadlines:
         self._fresh = []
         is_open = self._open
         if len(self._heap) > SLACK + 4 * len(is_open):
-            self.rebuild()
+            self._rebuild()
             return
         heap = self._heap
         for obligation in fresh:
@@ -107,5 +116,5 @@ class Deadlines:
 
     def _next_of(self, obligation: Obligation) -> Deadline:
         if obligation.id in self.pinged and obligation.seat not in OFFICERS:
-            return Deadline(obligation.void_at, obligation.id, True)
+            return Deadline(self.void_at(obligation), obligation.id, True)
         return Deadline(obligation.due_at, obligation.id, False)

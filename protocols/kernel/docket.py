@@ -325,7 +325,7 @@ class Docket:
             self.attempts.pop(obligation_id, None)
         pinged = self.deadlines.pinged
         if pinged:
-            pinged.discard(obligation_id)
+            pinged.pop(obligation_id, None)
         answers = env.obligation_id
         is_meant = answers == obligation_id or (answers is None and env.author not in OFFICERS)
         if is_meant and obligation.seat == env.author and env.body.type in obligation.expects:
@@ -352,7 +352,7 @@ class Docket:
             for obligation in moved.owed:
                 if obligation.id in self.open:
                     self.open[obligation.id] = obligation
-        self.deadlines.rebuild()
+        self.deadlines.shift(gap)
 
     # ---------------------------------------------------------------- violations
 

@@ -73,7 +73,7 @@ class Obligation:
 
     @property
     def void_at(self) -> datetime:
-        """Return the instant from which a ruling may void it."""
+        """Return the instant from which a ruling may void it; a late ping moves it, see `Deadlines.void_at`."""
         return self.due_at + self.grace
 
     @property

@@ -66,7 +66,7 @@ def _apply(docket: Docket, env: Envelope, fx: Effects) -> None:
     body = env.body
     rules = docket.rules
     if type(body) is TimeoutPing:
-        docket.deadlines.ping(docket.open[body.obligation_id])
+        docket.deadlines.ping(docket.open[body.obligation_id], env.sent_at)
         return
     if type(body) is Ruling:
         _rule(docket, env, body, fx)
@@ -141,6 +141,7 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
 def _expected_ruling(docket: Docket, env: Envelope, obligation: Obligation | None) -> Draft | None:
     if obligation is None or obligation.seat in OFFICERS or obligation.seat in PEOPLE:
         return None
+    # Not `Deadlines.void_at`: in logs of before, a late ping took its lateness from the grace.
     if env.sent_at < obligation.void_at:
         raise OfficerFault(f"RULING on {obligation.id} before its grace is over", seq=env.seq)
     if obligation.id not in docket.deadlines.pinged:

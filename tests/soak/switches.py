@@ -219,9 +219,9 @@ SAFEGUARDS: Final = (
         "the ruling on what nobody answered",
         (
             Edit(
-                KERNEL + "deadlines:Deadlines._next_of",
-                "obligation.void_at,",
-                "obligation.void_at.replace(year=9999),",
+                KERNEL + "deadlines:Deadlines.void_at",
+                "+ obligation.grace",
+                ".replace(year=9999)",
             ),
         ),
     ),
@@ -230,7 +230,7 @@ SAFEGUARDS: Final = (
         "1.4, K5",
         "the time between a reminder and the ruling",
         (
-            Edit(KERNEL + "deadlines:Deadlines._next_of", "obligation.void_at,", "obligation.due_at,"),
+            Edit(KERNEL + "deadlines:Deadlines.void_at", " + obligation.grace", ""),
             Edit(KERNEL + "supervision:_expected_ruling", "< obligation.void_at", "< obligation.due_at"),
         ),
     ),

@@ -165,7 +165,8 @@ def due_text(found: Situation, o: Obligation) -> Text:
         return Text(f"in {duration(left)}")
     if not left or o.seat in OFFICERS or o.seat in PEOPLE:
         return Text("now")
-    until_void = o.void_at - (found.now or o.void_at)
+    void_at = found.docket.deadlines.void_at(o)
+    until_void = void_at - (found.now or void_at)
     rest = f", void in {duration(until_void)}" if until_void > timedelta(0) else ", void"
     return Text(f"{duration(left)} late{rest}", style="red")
 

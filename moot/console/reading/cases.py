@@ -82,7 +82,7 @@ def obligation_view(docket: Docket, o: Obligation) -> ObligationView:
         channel=o.channel,
         opened_at=o.opened_at,
         due_at=o.due_at,
-        void_at=o.void_at,
+        void_at=docket.deadlines.void_at(o),
         attempt=docket.attempts.get(o.id, 0),
         position=position(o.subject),
     )

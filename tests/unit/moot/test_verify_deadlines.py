@@ -13,7 +13,7 @@ from moot.protocols.kernel.times import parse_instant, rfc3339
 from moot.protocols.research.seats import CRITIC, EXPLORER
 from moot.verify import Report
 from tests.doubles.full_life import SATURDAY, Life, full_life
-from tests.doubles.tampering import Lines, judged, read, rehashed, renumbered, stripped
+from tests.doubles.tampering import Alteration, Lines, judged, read, rehashed, renumbered, stripped
 
 
 def lived(hours: float, *, mute: tuple[Seat, ...] = (), **how: Any) -> Lines:
@@ -54,6 +54,14 @@ def test_a_silence_without_ping_or_ruling_is_found(kind: str) -> None:
     report = judged(without(SILENT_CRITIC, place(SILENT_CRITIC, kind)))
     assert not report.ok
     assert any("TIMEOUT_PING" in why or "RULING" in why for why in whys(report))
+
+
+def test_a_log_of_before_whose_late_reminder_left_less_than_the_grace_verifies() -> None:
+    lines = lived(5, mute=(CRITIC,), clock="accelerated")
+    at = place(lines, "TIMEOUT_PING")
+    sent_at = parse_instant(lines[at]["sent_at"]) + timedelta(seconds=50)
+    late = Alteration(at, ("sent_at",), rfc3339(sent_at)).apply(lines)
+    assert judged(rehashed(late)).findings == ()
 
 
 def test_a_silence_that_nobody_ever_ruled_on_is_found_when_the_log_ends() -> None:

@@ -26,13 +26,17 @@ def obligation(n, due=20, grace=10, seat=CRITIC):
     )
 
 
+def void_at(o, pinged):
+    return max(o.due_at, pinged[o.id]) + o.grace
+
+
 def plainly(open_, pinged, now=None):
     found = []
     for o in open_.values():
         if o.seat in PEOPLE:
             continue
         is_void = o.id in pinged and o.seat not in OFFICERS
-        at = o.void_at if is_void else o.due_at
+        at = void_at(o, pinged) if is_void else o.due_at
         if now is None or at <= now:
             found.append((at, o.id, is_void))
     return sorted(found)
@@ -51,6 +55,7 @@ ACT = st.tuples(
 def test_no_deadline_is_lost_doubled_or_out_of_order(acts):
     open_ = {}
     deadlines = Deadlines(open_)
+    pinged = {}
     for n, (act, pick, minutes, seat) in enumerate(acts):
         chosen = list(open_.values())[pick % len(open_)] if open_ else None
         if act == "add":
@@ -61,9 +66,11 @@ def test_no_deadline_is_lost_doubled_or_out_of_order(acts):
             continue
         elif act == "close":
             del open_[chosen.id]
-            deadlines.pinged.discard(chosen.id)
+            deadlines.pinged.pop(chosen.id, None)
+            pinged.pop(chosen.id, None)
         elif act == "ping" and chosen.seat not in OFFICERS | PEOPLE:
-            deadlines.ping(chosen)
+            pinged[chosen.id] = START + timedelta(minutes=minutes)
+            deadlines.ping(chosen, pinged[chosen.id])
         elif act == "move":
             moved = Obligation(
                 chosen.id,
@@ -78,14 +85,17 @@ def test_no_deadline_is_lost_doubled_or_out_of_order(acts):
             open_[chosen.id] = moved
             deadlines.add(moved)
         elif act == "shift":
+            gap = timedelta(minutes=minutes)
             for o in list(open_.values()):
-                open_[o.id] = obligation_like(o, timedelta(minutes=minutes))
-            deadlines.rebuild()
+                open_[o.id] = obligation_like(o, gap)
+            pinged = {key: at + gap for key, at in pinged.items()}
+            deadlines.shift(gap)
         now = START + timedelta(minutes=minutes)
-        expected = plainly(open_, deadlines.pinged)
+        assert deadlines.pinged == pinged
+        expected = plainly(open_, pinged)
         assert deadlines.next_instant() == (expected[0][0] if expected else None)
         ripe = [(o.id, is_void) for o, is_void in deadlines.ripe(now)]
-        assert ripe == [(i, v) for _, i, v in plainly(open_, deadlines.pinged, now)]
+        assert ripe == [(i, v) for _, i, v in plainly(open_, pinged, now)]
 
 
 def obligation_like(o, gap):

@@ -906,6 +906,30 @@ def test_k5_a_ruling_before_the_grace_is_over_is_a_fault():
         table.publish(early)
 
 
+@pytest.mark.parametrize("late", [5, 10, 45])
+def test_k5_a_late_ping_leaves_the_whole_grace(late):
+    table, case_id = opened()
+    owed = debate(table, case_id).owed[0]
+    table.now = owed.due_at + timedelta(minutes=late)
+    table.officers()
+    assert (table.log[-1].body.type, table.log[-1].sent_at) == ("TIMEOUT_PING", table.now)
+    table.until(table.now + owed.grace - TICK)
+    assert debate(table, case_id).phase == Phase.ASSESSING_1
+    table.until(table.now + TICK)
+    assert debate(table, case_id).phase == Phase.JUDGING
+    assert table.docket.deadlines.pinged == {}
+
+
+def test_k5_a_ruling_of_before_that_took_its_pings_lateness_from_the_grace_counts():
+    table, case_id = opened()
+    owed = debate(table, case_id).owed[0]
+    table.now = owed.due_at + timedelta(minutes=5)
+    table.officers()
+    table.now = owed.void_at
+    table.publish(_void_draft(table, case_id))
+    assert debate(table, case_id).phase == Phase.JUDGING
+
+
 def test_k5_a_ping_before_the_time_is_a_fault():
     table, case_id = opened()
     owed = debate(table, case_id).owed[0]

@@ -120,7 +120,7 @@ def test_k18_nothing_is_kept_of_obligations_that_are_closed_but_the_last(long_lo
     owed = {o.id for state in docket.cases.values() for o in state.owed}
     assert set(docket.open) <= owed
     assert docket.attempts.keys() <= owed
-    assert docket.deadlines.pinged <= owed
+    assert docket.deadlines.pinged.keys() <= owed
     assert len(docket.closed) <= 2 * KEPT
     assert docket.waiting == {}
 
@@ -320,6 +320,18 @@ def test_k6_an_outage_is_nobodys_silence_to_the_microsecond():
     table.until(START + timedelta(days=2, minutes=30) - TICK)
     assert debate(table, case_id).phase == Phase.ASSESSING_1
     table.until(START + timedelta(days=2, minutes=30))
+    assert debate(table, case_id).phase == Phase.JUDGING
+
+
+def test_k6_an_outage_leaves_the_whole_grace_after_a_late_ping():
+    table, case_id = opened()
+    table.now += timedelta(minutes=27)
+    table.officers()
+    table.wait(minutes=4)
+    table.down(hours=1)
+    table.until(START + timedelta(hours=1, minutes=37) - TICK)
+    assert debate(table, case_id).phase == Phase.ASSESSING_1
+    table.until(START + timedelta(hours=1, minutes=37))
     assert debate(table, case_id).phase == Phase.JUDGING
 
 

@@ -190,7 +190,7 @@ class Society(RuleBasedStateMachine):
         assert all(self.docket.open[i] is o for i, o in owed.items())
         assert all(o.case_id in self.docket.cases for o in owed.values())
         assert self.docket.attempts.keys() <= owed.keys()
-        assert self.docket.deadlines.pinged <= owed.keys()
+        assert self.docket.deadlines.pinged.keys() <= owed.keys()
 
     @invariant()
     def every_open_case_has_an_exit(self) -> None:
@@ -203,8 +203,9 @@ class Society(RuleBasedStateMachine):
     @invariant()
     def no_deadline_is_lost(self) -> None:
         docket = self.docket
+        pinged = docket.deadlines.pinged
         instants = [
-            o.void_at if o.id in docket.deadlines.pinged and o.seat not in OFFICERS else o.due_at
+            max(o.due_at, pinged[o.id]) + o.grace if o.id in pinged and o.seat not in OFFICERS else o.due_at
             for o in docket.open.values()
             if o.seat not in PEOPLE
         ]
