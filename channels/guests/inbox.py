@@ -83,7 +83,7 @@ def post(
         StorageError: The disk did not take it.
     """
     place = Path(path)
-    text, key = _checked(draft, key)
+    text, key = checked(draft, key)
     if not place.exists():
         raise NotALog(f"there is no society in {place.parent}: start one with moot up")
     with disk_errors(place), closing(connect(place)) as db:
@@ -161,8 +161,12 @@ def refused(key: str, violation: Violation) -> InboxReceipt:
     }
 
 
-def _checked(draft: Mapping[str, object] | str, key: str) -> tuple[str, str]:
-    """Return the draft as it is kept, and its key in the space of who wrote it (K1)."""
+def checked(draft: Mapping[str, object] | str, key: str) -> tuple[str, str]:
+    """Return the draft as it is kept, and its key in the space of who wrote it (K1).
+
+    Raises:
+        Refused: The key or the draft is too long, or no JSON.
+    """
     try:
         given = json.loads(draft) if isinstance(draft, str) else dict(draft)
         text = canonical_json(given)

@@ -125,7 +125,8 @@ class InboxPump(LoopThread):
             if self._stop.is_set():
                 break
             try:
-                receipts.append((n, await self._publish_one(key, text)))
+                receipt = await published(self._bus, key, text, self._decode_body, self._on_malformed)
+                receipts.append((n, receipt))
             except ChannelError as exc:
                 _log.warning("posted draft waits", key=key, why=str(exc))
                 break
@@ -134,14 +135,26 @@ class InboxPump(LoopThread):
             done = n
         return receipts, done
 
-    async def _publish_one(self, key: str, text: str) -> InboxReceipt:
-        try:
-            draft = read_draft(text, key, self._decode_body)
-        except Violation as violation:
-            if self._on_malformed is not None:
-                self._on_malformed(text, violation)
-            return refused(key, violation)
-        try:
-            return accepted(await self._bus.publish(draft))
-        except Refused as refusal:
-            return refused(key, refusal.violation)
+
+async def published(
+    bus: Publisher,
+    key: str,
+    text: str,
+    decode_body: DecodeBody,
+    on_malformed: OnMalformed | None = None,
+) -> InboxReceipt:
+    """Publish what a guest posted, and return what the guest is told; also when it is no draft, or is refused.
+
+    Raises:
+        ChannelError: The bus cannot take it now.
+    """
+    try:
+        draft = read_draft(text, key, decode_body)
+    except Violation as violation:
+        if on_malformed is not None:
+            on_malformed(text, violation)
+        return refused(key, violation)
+    try:
+        return accepted(await bus.publish(draft))
+    except Refused as refusal:
+        return refused(key, refusal.violation)
