@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.laws.law import Findings, Memory, Message, hears
+from moot.laws.law import ASIDES, Findings, Memory, Message, hears
 from moot.laws.recent import Recent
 
 BY_FIELD: Final = {
@@ -101,10 +101,10 @@ class OverIsOver(Memory, source="K23"):
         case = message["case_id"]
         if case is None:
             return ()
-        before = self.over.get(case)
-        if message["body"]["type"] in ENDS:
+        before, kind = self.over.get(case), message["body"]["type"]
+        if kind in ENDS:
             self.over[case] = message["seq"]
-        if before is not None and message["actor"]["kind"] == "bot":
+        if before is not None and kind not in ASIDES and message["actor"]["kind"] == "bot":
             return (f"the case ended with seq {before}",)
         return ()
 

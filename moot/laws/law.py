@@ -25,6 +25,9 @@ OVERTAKEN: Final = 8
 It stands at most so many messages behind.
 """
 
+ASIDES: Final = frozenset({"RESEARCH_NOTE"})
+"""What bots may say about a case, as people say a NOTE: it is no move in it, also where the case has ended."""
+
 EVERY: Final = "*"
 _HEARS: Final = "_hears"
 _Method = TypeVar("_Method", bound=Callable[..., Findings])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moot.laws.instants import minutes
-from moot.laws.law import OVERTAKEN, Findings, Memory, Message, hears
+from moot.laws.law import ASIDES, OVERTAKEN, Findings, Memory, Message, hears
 from moot.laws.recent import Recent
 
 RULED: Final = " RULING"
@@ -138,6 +138,8 @@ class StoppedIsOver(Memory, source="K21, K23"):
     @hears()
     def any(self, message: Message) -> Findings:
         """Hold what bots say against the cases that are over."""
-        if self.over and message["actor"]["kind"] == "bot" and message["case_id"] in self.over:
+        if not self.over or message["actor"]["kind"] != "bot" or message["body"]["type"] in ASIDES:
+            return ()
+        if message["case_id"] in self.over:
             return (f"{message['case_id']} was stopped by seq {self.over[message['case_id']]}",)
         return ()
