@@ -1,89 +1,51 @@
-"""The table `log` through aiosqlite: one thread hop a call."""
+"""What the writer asks of whatever keeps the log: rows that are added in order, all of a batch or its beginning."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
 
-import aiosqlite
-
-from moot.channels.errors import CorruptLog, LeaseHeld
-from moot.channels.log.file import insert_sql
-from moot.channels.log.lease import fenced_out
-from moot.channels.log.reader import MOST, Row, between, by_ids
+from moot.channels.errors import ChannelError, LeaseHeld
 from moot.channels.log.sequencer import Entry, Known
 
 
-class NothingWritten(Exception):
-    """Say that a batch found the log not as it had left it."""
+class Unwritten(NamedTuple):
+    """Why not all of a batch was written.
 
-
-class LogTable:
-    """What the writer asks of the disk.
-
-    Args:
-        db: The writing connection, in autocommit.
-        path: The file, for messages.
-        epoch: The fencing epoch of this host.
-        hold: Keeps virtual time still during a hop (K2).
+    Attributes:
+        last: What stands in the batch up to this seq, and is not in the log, has failed.
+        error: What its publishers get; None: the log is not as its host left it, so the host ends.
+        may_be_known: An id of the batch may stand in the log already.
     """
 
-    def __init__(
-        self,
-        db: aiosqlite.Connection,
-        *,
-        path: Path,
-        epoch: int,
-        hold: Callable[[], AbstractContextManager[object]],
-    ) -> None:
-        self.path = path
-        self.db = db
-        self._epoch = epoch
-        self._hold = hold
+    last: int
+    error: ChannelError | None = None
+    may_be_known: bool = False
 
-    async def insert(self, entries: Sequence[Entry]) -> sqlite3.Error | NothingWritten | None:
-        """Write a batch as one statement in autocommit (K17): all of it, or nothing and the reason.
 
-        `NothingWritten`: another host raised the epoch, or the log does not end before the batch.
+class Table(ABC):
+    """Where batches go. Two may be on their way at once: they come back in the order in which they left."""
+
+    @abstractmethod
+    async def insert(self, entries: Sequence[Entry]) -> Unwritten | None:
+        """Write a batch behind the seq before it; it writes nothing where the log does not end there.
+
+        What it returns is certain: an entry that it gives up is never written later.
         """
-        values: list[object] = []
-        for entry in entries:
-            values += entry.row
-        values += (self._epoch, entries[0].envelope.seq - 1)
-        try:
-            with self._hold():
-                cursor = await self.db.execute(insert_sql(len(entries)), values)
-        except sqlite3.Error as exc:
-            return exc
-        return None if cursor.rowcount == len(entries) else NothingWritten()
 
+    @abstractmethod
     async def hashes_after(self, seq: int) -> list[bytes]:
         """Return the hashes of all rows after a seq, in order."""
-        return [Row._make(row).hash for row in await self._fetch(*between(seq + 1, MOST))]
 
+    @abstractmethod
     async def known(self, ids: Sequence[str]) -> dict[str, Known]:
         """Look up which of these ids stand in the log."""
-        rows = await self._fetch(*by_ids(ids))
-        return {envelope_id: (seq, digest) for envelope_id, seq, digest in rows}
 
+    @abstractmethod
     async def successor(self) -> LeaseHeld | None:
         """Say who holds the log now, if it is no longer this host."""
-        rows = await self._fetch("SELECT epoch FROM fence", ())
-        if not rows or rows[0][0] == self._epoch:
-            return None
-        return fenced_out(self.path.parent)
 
+    @abstractmethod
     async def stranger(self, head: int) -> Exception:
         """Say who else wrote into the log after `head`."""
-        return await self.successor() or CorruptLog(f"{self.path} was changed behind its host", seq=head)
-
-    async def _fetch(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        """Run a query; nothing on a disk that cannot even be read."""
-        try:
-            with self._hold():
-                return [tuple(row) for row in await self.db.execute_fetchall(sql, values)]
-        except sqlite3.Error:
-            return []

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 from moot.channels.bus import Head, Receipt
-from moot.channels.errors import BusClosed
+from moot.channels.errors import BusClosed, Refused
 from moot.channels.log.batching import Batching
-from moot.channels.log.file import disk_error
 from moot.channels.log.pending import Pending, Waiter, answered, fail
-from moot.channels.log.sequencer import Known, Sequencer
-from moot.channels.log.table import LogTable, NothingWritten
+from moot.channels.log.sequencer import Entry, Known, Sequencer
+from moot.channels.log.table import Table, Unwritten
 from moot.protocols.kernel.discretion import discreet
-from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.envelope import Draft
 
 HEAD_EVERY: Final = 64
 """The file `head` is written after the first batch and then after every so many."""
@@ -37,7 +35,7 @@ class Writer:
     Args:
         table: Where batches go.
         sequencer: Stands at the durable head.
-        deliver: Called for each durable envelope in seq order, before its publisher hears of it (K13).
+        deliver: Called for each durable entry in seq order, before its publisher hears of it (K13).
         wake: Called after each delivered batch.
         tell: Told once what stopped the writing for good.
         note_head: Writes the file `head`.
@@ -45,10 +43,10 @@ class Writer:
 
     def __init__(
         self,
-        table: LogTable,
+        table: Table,
         sequencer: Sequencer,
         *,
-        deliver: Callable[[Envelope], None],
+        deliver: Callable[[Entry], None],
         wake: Callable[[], None],
         tell: Callable[[Exception], None],
         note_head: Callable[[], Awaitable[None]],
@@ -69,7 +67,7 @@ class Writer:
         self._in_flight = 0
         self._batching = Batching()
         self._back_at = self._loop.time()
-        self._failure: tuple[int, sqlite3.Error | NothingWritten] | None = None
+        self._failure: Unwritten | None = None
         self._parked: list[Waiter] = []
         self._resting: list[asyncio.Future[None]] = []
         self._called = False
@@ -93,6 +91,20 @@ class Writer:
         else:
             self._parked.append((draft, future))
         return future
+
+    async def publish(self, draft: Draft) -> Receipt:
+        """Append a draft and wait for its receipt; raises what `Bus.publish` raises.
+
+        Lets others run at least once, whatever comes of it.
+        """
+        try:
+            future = self.append(draft)
+        except Refused:
+            await asyncio.sleep(0)
+            raise
+        if future.done():
+            await asyncio.sleep(0)
+        return await future
 
     def _place(self, draft: Draft, future: asyncio.Future[Receipt]) -> None:
         receipt, entry = self._sequencer.take(draft)
@@ -128,7 +140,7 @@ class Writer:
     async def look(self) -> None:
         """Stop for good if another host has taken over."""
         if self.fault is None and (fault := await self._table.successor()) is not None:
-            self._break(fault)
+            self.end(fault)
 
     def _call_all(self) -> None:
         while self._resting:
@@ -138,7 +150,7 @@ class Writer:
         try:
             await self._write_batches()
         except Exception as bug:
-            self._break(bug)
+            self.end(bug)
 
     async def _write_batches(self) -> None:
         back_at = self._loop.time()
@@ -175,7 +187,7 @@ class Writer:
             self._call()
         return batch
 
-    async def _written(self, batch: list[Pending], error: sqlite3.Error | NothingWritten | None) -> None:
+    async def _written(self, batch: list[Pending], error: Unwritten | None) -> None:
         """Settle a batch that came back; the lanes' batches come back in the order in which they left."""
         if error is None and self._failure is None:
             self._settle(len(batch))
@@ -187,7 +199,7 @@ class Writer:
                 await asyncio.sleep(0)
             return
         if self._failure is None and error is not None:
-            self._failure = batch[-1].entry.envelope.seq, error
+            self._failure = error
         if not self._in_flight:
             await self._recover()
 
@@ -201,13 +213,13 @@ class Writer:
         self.last_sent_at = last.envelope.sent_at
         for place, pending in enumerate(batch):
             try:
-                self._deliver(pending.entry.envelope)
+                self._deliver(pending.entry)
             except Exception as fault:
                 if not pending.future.done():
                     pending.future.set_exception(fault)
                 self._queue[:0] = batch[place:]
                 del batch[place:]
-                self._break(fault)
+                self.end(fault)
                 break
         self._wake()
         for pending in batch:
@@ -216,23 +228,23 @@ class Writer:
     async def _recover(self) -> None:
         """Find out what the disk has, give the failed batch its error, and sequence the rest anew."""
         assert self._failure is not None
-        last, error = self._failure
+        failure = self._failure
         await self._settle_stored()
         lost, self._queue, self._submitted = self._queue, [], 0
         self._sequencer.rewind([pending.entry for pending in lost], self.head, self.last_sent_at)
-        failed = [pending for pending in lost if pending.entry.envelope.seq <= last]
-        if isinstance(error, NothingWritten) or self.fault is not None:
+        failed = [pending for pending in lost if pending.entry.envelope.seq <= failure.last]
+        if failure.error is None or self.fault is not None:
             self._queue = lost
-            self._break(self.fault or await self._table.stranger(self.head.seq))
+            self.end(self.fault or await self._table.stranger(self.head.seq))
             return
         again = lost[len(failed) :]
         known: dict[str, Known] = {}
-        if isinstance(error, sqlite3.IntegrityError):
+        if failure.may_be_known:
             known = await self._table.known([pending.entry.envelope.id for pending in failed])
         if known:
             again = [pending for pending in lost if not answered(pending, known)]
         else:
-            fail(failed, disk_error(self._table.path, error))
+            fail(failed, failure.error)
         waiters = [waiter for pending in again for waiter in pending.waiters()] + self._parked
         self._parked, self._failure = [], None
         for draft, future in waiters:
@@ -247,11 +259,11 @@ class Writer:
         """Settle what the disk has in spite of an error: a failed sync leaves the outcome open."""
         stored = await self._table.hashes_after(self.head.seq)
         if stored and stored != [pending.entry.hash for pending in self._queue[: len(stored)]]:
-            self._break(await self._table.stranger(self.head.seq))
+            self.end(await self._table.stranger(self.head.seq))
         elif stored:
             self._settle(len(stored))
 
-    def _break(self, fault: Exception) -> None:
+    def end(self, fault: Exception) -> None:
         """Stop for good: the log cannot go on here."""
         if self.fault is None:
             self.fault = fault

@@ -17,7 +17,7 @@ import pytest
 
 from moot.channels.bus import Bus, Receipt
 from moot.channels.errors import BusClosed, Refused
-from moot.channels.log import batching, sqlite, writer
+from moot.channels.log import batching, filed, writer
 from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.sqlite import SqliteBus
 from moot.protocols.kernel.envelope import GENESIS, Draft, Envelope
@@ -53,11 +53,11 @@ class Backend:
 @pytest.fixture(params=["inmemory", "sqlite", "sqlite with a short memory"])
 def backend(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     if request.param == "sqlite with a short memory":
-        monkeypatch.setattr(sqlite, "IDS", 4)
+        monkeypatch.setattr(filed, "IDS", 4)
         monkeypatch.setattr(batching, "MAX_ROWS", 3)
         monkeypatch.setattr(writer, "HEAD_EVERY", 2)
-        monkeypatch.setattr(sqlite, "WINDOW", 4)
-        monkeypatch.setattr(sqlite, "PAGE", 3)
+        monkeypatch.setattr(filed, "WINDOW", 4)
+        monkeypatch.setattr(filed, "PAGE", 3)
     return Backend(request.param, tmp_path)
 
 

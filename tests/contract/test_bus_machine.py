@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from moot.channels.bus import Bus, Receipt, Subscription
 from moot.channels.errors import BusClosed, Refused, StorageError
-from moot.channels.log import batching, sqlite, writer
+from moot.channels.log import batching, filed, writer
 from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.sqlite import SqliteBus
 from moot.protocols.kernel.envelope import Draft, Envelope, link
@@ -188,9 +188,9 @@ class SqliteMachine(BusMachine):
         super().__init__()
         self.directory = Path(tempfile.mkdtemp())
         self.patches = [
-            mock.patch.object(sqlite, "IDS", 4),
-            mock.patch.object(sqlite, "WINDOW", 3),
-            mock.patch.object(sqlite, "PAGE", 4),
+            mock.patch.object(filed, "IDS", 4),
+            mock.patch.object(filed, "WINDOW", 3),
+            mock.patch.object(filed, "PAGE", 4),
             mock.patch.object(batching, "MAX_ROWS", 3),
             mock.patch.object(writer, "HEAD_EVERY", 2),
             mock.patch.object(batching, "HALVE_FROM", 4),

@@ -15,7 +15,7 @@ import pytest
 from moot.bots.bot import Bot
 from moot.bots.desk.market import Market
 from moot.bots.tools.universe import Universe
-from moot.channels.log import sqlite
+from moot.channels.log import filed
 from moot.clock import VirtualClock
 from moot.config.settings import Settings, load_settings
 from moot.plan import Plan
@@ -114,8 +114,8 @@ def live(directory: Path) -> tuple[Counter[type], Counter[type], int, int]:
 
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "WINDOW", WINDOW)
-    monkeypatch.setattr(sqlite, "IDS", WINDOW)
+    monkeypatch.setattr(filed, "WINDOW", WINDOW)
+    monkeypatch.setattr(filed, "IDS", WINDOW)
     monkeypatch.setattr(closed, "KEPT", WINDOW)
 
 

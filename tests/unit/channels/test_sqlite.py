@@ -7,7 +7,7 @@ import pytest
 
 from moot.channels.bus import Head, Receipt
 from moot.channels.errors import BusClosed, CorruptLog, LeaseHeld, StorageError
-from moot.channels.log import sqlite, writer
+from moot.channels.log import filed, sqlite, writer
 from moot.channels.log.file import open_log
 from moot.channels.log.head import read_head, write_head
 from moot.channels.log.lease import Lease
@@ -157,7 +157,7 @@ def test_a_head_that_cannot_be_written_stops_nothing(path, monkeypatch):
 
 
 def test_a_row_that_was_changed_while_the_host_runs_is_found_when_it_is_read(path, monkeypatch):
-    monkeypatch.setattr(sqlite, "WINDOW", 2)
+    monkeypatch.setattr(filed, "WINDOW", 2)
 
     async def scenario(bus):
         await fill(bus, 30)
@@ -203,7 +203,7 @@ def test_a_missing_row_is_found_when_it_is_read(path):
 
 
 def test_every_wait_for_a_thread_holds_virtual_time(path, monkeypatch):
-    monkeypatch.setattr(sqlite, "WINDOW", 1)
+    monkeypatch.setattr(filed, "WINDOW", 1)
     state = {"held": 0, "times": 0}
 
     @contextmanager
@@ -235,7 +235,7 @@ def test_every_wait_for_a_thread_holds_virtual_time(path, monkeypatch):
 
 
 def test_a_subscriber_that_is_behind_when_the_bus_closes_ends_with_its_cursor(path, monkeypatch):
-    monkeypatch.setattr(sqlite, "WINDOW", 2)
+    monkeypatch.setattr(filed, "WINDOW", 2)
 
     async def scenario(bus):
         await fill(bus, 50)
