@@ -27,7 +27,7 @@ def _lines(found: Summary, registration: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield f"**{_text(led(found))}**"
     yield from (f"\n{_text(one)}" for one in sentences(found))
-    for head, (heads, rows) in (("Arms", arms_table(found)), ("Differences", differences_table(found))):
+    for head, (heads, rows) in (("Arms", arms_table(found.arms)), ("Differences", differences_table(found))):
         yield f"\n## {head}\n"
         yield from _table(heads, rows)
     yield "\n## Registered before the first call\n"

@@ -191,7 +191,7 @@ def _costs(found: Summary, score: str) -> Iterator[Picture]:
 
 
 def _tables(found: Summary) -> Iterator[str]:
-    yield f"<section><h2>Arms</h2>{table(*arms_table(found))}</section>"
+    yield f"<section><h2>Arms</h2>{table(*arms_table(found.arms))}</section>"
     lacks = "" if primary_of(found) else "No primary comparison was registered: all of this is exploratory."
     yield f"<section><h2>Differences</h2>{table(*differences_table(found))}<p class=lacks>{lacks}</p></section>"
 

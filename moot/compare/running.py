@@ -23,6 +23,7 @@ from moot.channels.log.lease import Lease
 from moot.compare import registration
 from moot.compare.asking import Asking, Task
 from moot.compare.known import GENERATORS, file_of
+from moot.compare.purse import Purse
 from moot.compare.results import FILE, Result, read_results
 from moot.compare.study import Study
 from moot.log_setup import quiet_logging
@@ -46,6 +47,7 @@ class Run:
         at_once: Processes.
         like: What it must be registered as, where it is answered again; None: as it is.
         past: Where it was answered, then.
+        budget: US dollars for all of it; None: as many as it takes.
     """
 
     study: Study
@@ -54,6 +56,7 @@ class Run:
     at_once: int = 1
     like: Mapping[str, Any] | None = None
     past: Path | None = None
+    budget: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +66,16 @@ class Done:
     Attributes:
         answers: All there are.
         new: Those that this run asked for.
+        unpaid: Why it ended before its end; "" where it did not.
     """
 
     answers: int
     new: int
+    unpaid: str = ""
 
 
 def run(given: Run, told: Progress | None = None) -> Done:
-    """Register a study, and run what of it is left.
+    """Register a study, and run what of it is left, or what of that can be paid.
 
     Raises:
         BadInput: Something of it cannot be used, it differs from what was registered, or a scorer raised.
@@ -78,6 +83,7 @@ def run(given: Run, told: Progress | None = None) -> Done:
         MootError: An arm cannot go on.
     """
     quiet_logging()
+    purse = Purse(given.study, given.budget)
     asking = Asking(given.study, given.folder, given.directory, given.past)
     total = len(asking.cases) * given.study.repetitions * len(asking.arms)
     now = registration.registered(given.study, given.folder, total)
@@ -86,16 +92,21 @@ def run(given: Run, told: Progress | None = None) -> Done:
     registration.register(now, given.directory)
     _keep_cases(given)
     with Lease.acquire(given.directory):
-        done, part = _known(asking, given)
+        done, part, purse.spent = _known(asking, given)
+        tasks = _tasks(asking, done, part)
         new = 0
         with (given.directory / FILE).open("a", encoding="utf-8") as file, _answers(given, asking) as ask:
-            for results in ask(_tasks(asking, done, part)):
-                for one in results:
-                    file.write(f"{one.line()}\n")
-                    file.flush()
-                    new += 1
-                    if told is not None:
-                        told(done + new, total, one)
+            while done + new < total and purse.has_enough:
+                for results in ask(purse.paid(tasks)):
+                    for one in results:
+                        file.write(f"{one.line()}\n")
+                        file.flush()
+                        new += 1
+                        if told is not None:
+                            told(done + new, total, one)
+                    purse.settle(sum(one.usd for one in results))
+    if done + new < total:
+        return Done(done + new, new, purse.told())
     registration.finish(given.directory)
     return Done(done + new, new)
 
@@ -108,22 +119,23 @@ def _keep_cases(given: Run) -> None:
             shutil.copyfile(path, given.directory / path.name)
 
 
-def _known(asking: Asking, given: Run) -> tuple[int, dict[str, int]]:
-    """Count the results that are there, and return what arms used of a case that is not whole.
+def _known(asking: Asking, given: Run) -> tuple[int, dict[str, int], float]:
+    """Count the results that are there, and return what arms used of a case that is not whole, and US dollars paid.
 
     Raises:
         BadInput: They are not the beginning of this study's.
     """
     arms = list(asking.arms)
-    count = 0
+    count, usd = 0, 0.0
     used: dict[str, int] = {}
     path = given.directory / FILE
     for count, one in enumerate(read_results(path, cut=True), 1):
         at = (count - 1) % len(arms)
+        usd += one.usd
         used = {**(used if at else {}), one.arm: one.calls}
         if one.arm != arms[at] or one.repetition != _task(asking, count - 1)[1]:
             raise BadInput(f"{path}: line {count} is not the answer that is due there")
-    return count, used if count % len(arms) else {}
+    return count, used if count % len(arms) else {}, usd
 
 
 def _task(asking: Asking, answer: int) -> tuple[int, int]:

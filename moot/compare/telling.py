@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from moot.compare.cases.case import CORRECT
-from moot.compare.summary import Differing, Summary
+from moot.compare.summary import ArmFound, Differing, Summary
 from moot.statistics.clusters import Estimate
 
 LESS_IS_BETTER: Final = frozenset({"regret", "false_alarms"})
@@ -71,9 +71,8 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Heads, and rows of as many cells."""
 
 
-def arms_table(found: Summary) -> Table:
+def arms_table(arms: Sequence[ArmFound]) -> Table:
     """Return what each arm did: a row for each figure, a column for each arm."""
-    arms = found.arms
     scores = list(dict.fromkeys(name for one in arms for name in one.scores))
     rows = [
         ("answers", *(f"{one.answers:,}" for one in arms)),
@@ -89,11 +88,11 @@ def arms_table(found: Summary) -> Table:
 
 def differences_table(found: Summary, score: str | None = None) -> Table:
     """Return how arms differ, in one score or in all: the registered comparison first."""
-    heads = ("difference", "in", "by", "95 % interval", "calls", "registered")
+    heads = ("difference", *(("in",) if score is None else ()), "by", "95 % interval", "calls", "registered")
     return heads, [
         (
             f"{one.arm} over {one.than}",
-            worded(one.score),
+            *((worded(one.score),) if score is None else ()),
             signed(one.found.value),
             between(one.found, signed),
             f"{one.calls[0]:.1f} and {one.calls[1]:.1f}",

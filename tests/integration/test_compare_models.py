@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from moot.compare.results import FILE, read_results
-from tests.doubles.command_line import done, moot
+from tests.doubles.command_line import complaint, done, moot
 from tests.doubles.model_server import ModelServer
 
 CASES = '{"id": "sum", "question": "What is 2 + 2?", "options": ["3", "4"], "truth": "4"}\n'
@@ -56,6 +56,38 @@ def test_models_answer_a_study_and_its_replay_needs_no_server(server: ModelServe
     server.stop()
     assert "byte for byte" in moot("compare", "--replay", out, "--at-once", 1).stderr
     assert "all as it says" in done("verify", out)
+
+
+PAID = """\
+study: that-costs
+cases: {{from: questions, seed: 5, count: 3}}
+arms:
+  one: {{is: single, budget: 1{usd}, model: {{url: "{url}", model: tiny-1, price: {{input: 1, output: 1}}}}}}
+"""
+
+
+def test_a_study_ends_before_a_case_that_its_money_might_not_cover_and_goes_on_with_more(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    study, out = tmp_path / "study.yaml", tmp_path / "out"
+    study.write_text(PAID.format(url=server.url, usd=""), encoding="utf-8")
+    ask = ("compare", study, "--out", out, "--at-once", 1, "--budget")
+    assert "arms.one asks a model and has no usd" in complaint(2, *ask, 1)
+    assert not out.exists(), "nothing is registered that could not be paid"
+
+    study.write_text(PAID.format(url=server.url, usd=", usd: 0.5"), encoding="utf-8")
+    said = moot(*ask, 0.5)
+    assert said.exit_code == 1
+    first, *others = read_results(out / FILE)
+    assert not others and 0 < first.usd < 0.5
+    (line,) = said.stderr.splitlines()
+    assert f"${first.usd:,.4f} are spent, and the next case may cost $0.5000" in line
+    assert "It is not over: 1 of 3 answers are there" in said.stdout
+
+    done(*ask, 1.0)
+    found = list(read_results(out / FILE))
+    assert (len(found), found[0]) == (3, first)
+    assert sum(one.usd for one in found) < 1.0
 
 
 PANELS = """\

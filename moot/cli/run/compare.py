@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
@@ -10,7 +12,7 @@ import typer
 
 from moot.cli.app import Group, app, command
 from moot.cli.errors import CheckFailed, Unusable
-from moot.cli.output import console, heading, plural, print_prose, print_table, say, table, write_json
+from moot.cli.output import heading, page, plural, print_prose, print_table, say, table, write_json
 from moot.cli.place import AsJson
 from moot.cli.run.simulate import progress
 
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
     from moot.compare.summary import Summary
 
 RUN: Final = "run"
+
+NAMED: Final = 28
+"""Columns that the names of figures take in a table of arms."""
+
+WIDEST: Final = 26
+"""Columns that an arm takes in one: a figure with its interval, and what is between arms."""
 
 
 class CompareGroup(Group):
@@ -58,6 +66,7 @@ app.add_typer(group, name="compare")
 @command(
     "moot compare study.yaml --out ./study",
     "moot compare run study.yaml --out ./study --at-once 2 --json",
+    "moot compare study.yaml --out ./study --budget 2.00",
     "moot compare --replay ./study",
     name=RUN,
     within=group,
@@ -82,13 +91,23 @@ def run(
             "--replay", metavar="DIR", help="Answer a study again, and say whether all is the same."
         ),
     ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            "--budget",
+            metavar="USD",
+            min=0.0,
+            help="US dollars that the whole study may cost, what it has cost already included.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Run a study: every arm answers every case, and what is answered already is not asked again.
 
     It is registered first: cases, arms, budgets, seeds, scores and the hashes of minds, prompts and protocols stand in
     the log of DIR. A study that differs from what is registered there is refused. After Ctrl-C, or a kill, the same
-    command goes on. With --replay nothing is kept unless --out says where. Exit code 1: a replay differs.
+    command goes on. With --budget it ends before a case that might cost more than is left; a larger one goes on. With
+    --replay nothing is kept unless --out says where. Exit code 1: a replay differs, or the budget ended the study.
     """
     from moot.compare.reading import needs_scipy
     from moot.compare.replaying import replayed
@@ -114,8 +133,13 @@ def run(
             return 0
         if named is None or out is None:
             raise Unusable("--out is missing: name a directory for what is registered and answered")
-        hold(Run(study=read_study(named), folder=named.parent, directory=out, at_once=processes), tell)
-    return report(out, as_json=as_json)
+        study = read_study(named)
+        given = Run(study=study, folder=named.parent, directory=out, at_once=processes, budget=budget)
+        done = hold(given, tell)
+    code = report(out, as_json=as_json)
+    if done.unpaid:
+        raise CheckFailed(f"{done.unpaid}: the same command goes on with a larger --budget")
+    return code
 
 
 @command(
@@ -152,31 +176,45 @@ def report(
     if as_json:
         write_json(found.as_json())
     else:
-        print_summary(console(), found)
+        print_summary(page(), found)
     return 0
 
 
 def print_summary(target: Console, found: Summary) -> None:
     """Print what the study came to, then figures with their intervals: arms, and differences in what decides it."""
-    from moot.compare.telling import arms_table, differences_table, led, score_of, sentences
+    from moot.compare.telling import arms_table, differences_table, led, score_of, sentences, worded
 
     target.print(heading(found.study, f"{plural(found.cases, 'case')}, {plural(found.answers, 'answer')}"))
     for text in (found.question, led(found), *sentences(found)):
         if text:
             print_prose(target, text)
+    # What a score is made of by kind is a page's, not a terminal's.
+    arms = [
+        replace(one, scores={name: of for name, of in one.scores.items() if " " not in name})
+        for one in found.arms
+    ]
+    abreast = max(1, (target.width - NAMED) // WIDEST)
+    for n in range(0, len(arms), abreast):
+        _print_table(target, *arms_table(arms[n : n + abreast]))
+    if not found.differences:
+        return
     decides = score_of(found)
-    for (head, *columns), told in (arms_table(found), differences_table(found, decides)):
-        if not told:
-            continue
-        target.print()
-        rows = table(head, *columns, right=columns, fold=(head,))
-        for row in told:
-            rows.add_row(*row)
-        print_table(target, rows)
-    if found.differences:
-        target.print()
-        print_prose(
-            target,
-            "Figures in parentheses and under 95 % bound each for itself. What was not registered as the primary "
-            "comparison is exploratory; --json has the differences in all other figures.",
-        )
+    target.print()
+    target.print(heading(f"Differences in {worded(decides)}"))
+    _print_table(target, *differences_table(found, decides))
+    target.print()
+    print_prose(
+        target,
+        "Figures in parentheses and under 95 % bound each for itself. What was not registered as the primary "
+        "comparison is exploratory; --json has the differences in all other figures, --pages has pictures of them.",
+    )
+
+
+def _print_table(target: Console, heads: tuple[str, ...], told: Sequence[tuple[str, ...]]) -> None:
+    if not told:
+        return
+    target.print()
+    rows = table(*heads, right=heads[1:], fold=heads[:1])
+    for row in told:
+        rows.add_row(*row)
+    print_table(target, rows)
