@@ -33,6 +33,11 @@ def price_of(dollars: float) -> Decimal:
     return Decimal(round(dollars * 10_000)).scaleb(-4)
 
 
+def counted(amount: Decimal) -> Decimal:
+    """Return an amount as the desk counts it, in ten-thousandths of a dollar, half to even."""
+    return amount.quantize(GRAIN, ROUND_HALF_EVEN)
+
+
 def cents(amount: Decimal) -> Decimal:
     """Round to cents, half to even."""
     return amount.quantize(CENT, ROUND_HALF_EVEN)
@@ -94,7 +99,7 @@ class Holding:
         held = self.quantity
         if held * quantity < 0:
             closed = min(abs(held), abs(quantity))
-            released = (self.cost * closed / abs(held)).quantize(GRAIN, ROUND_HALF_EVEN)
+            released = counted(self.cost * closed / abs(held))
             sign = 1 if held > 0 else -1
             gained = sign * closed * price - released
             self.cost -= released
@@ -297,7 +302,7 @@ class Money:
 
     def allocation(self, owner: str) -> Decimal:
         """Return what a strategy's curve starts from."""
-        return self.strategies.share(owner) * self.opening
+        return counted(self.strategies.share(owner) * self.opening)
 
     def drawdowns(self, marks: Mapping[str, Decimal]) -> dict[str, Decimal]:
         """Return how far each curve stands under its peak."""

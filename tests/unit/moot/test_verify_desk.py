@@ -17,8 +17,11 @@ from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.trading import promotion
 from moot.simulation.scene import load_scene, run_scene
 from moot.verify import verify
+from moot.verify.audit.money import Money
+from moot.verify.audit.told import Standings
 from tests.doubles.checking import InHand
 from tests.doubles.desk_table import DeskTable, at
+from tests.doubles.money_table import MoneyTable
 from tests.doubles.table import START, Table
 from tests.doubles.tampering import Lines, judged, rehashed
 
@@ -147,6 +150,20 @@ def friday(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 )
 def test_k11_a_figure_of_the_week_that_is_off_is_found(friday: Lines, field: str, step: float) -> None:
     assert_found(friday, "WEEKLY_TRADING_REPORT", field, step, "R-D18")
+
+
+@pytest.mark.parametrize("symbols", [("AAA",), ("AAA", "BBB"), ("AAA", "BBB", "CCC")])
+@pytest.mark.parametrize("capital", [1_000_000.0, 1_000_000.0005, 1_000_000.001, 976_697.7649])
+def test_a_curve_starts_from_one_amount_in_the_book_and_for_the_auditor(
+    capital: float, symbols: tuple[str, ...]
+) -> None:
+    table = MoneyTable(capital)
+    table.put("strat_2", symbols=symbols)
+    standings = Standings()
+    standings.known = table.docket.context.fold_named("life").strategies
+    money = Money(standings)
+    money.start({"desk": {"capital": capital}})
+    assert money.allocation("strat_2").scaleb(4) == table.book.allocation("strat_2")
 
 
 @pytest.mark.usefixtures("blind")
