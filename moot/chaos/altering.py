@@ -16,8 +16,11 @@ from moot.protocols.rulebook import rulebook
 
 MOST: Final = 3
 """So many fields are drawn anew at most."""
-WORD, TEXT, OTHER = 4.0, 0.15, 1.0
-"""How often a field is drawn anew that is one word, a text, or something else: what is decided is mostly one word."""
+WORD, SCORE, TEXT, OTHER = 4.0, 3.0, 0.15, 1.0
+"""How often a field is drawn anew that is one word, a score, a text, or something else.
+
+What is decided is mostly one word, and what it is held against mostly a score.
+"""
 
 
 def altered(dice: Dice, body: Message, given: Mapping[str, Any], view_now: Any) -> Message:
@@ -54,7 +57,7 @@ def _without_one(dice: Dice, plain: dict[str, Any]) -> None:
 
 def _weight(value: Any) -> float:
     if not isinstance(value, str):
-        return OTHER
+        return SCORE if isinstance(value, float) else OTHER
     return WORD if value.isalpha() else TEXT if " " in value else OTHER
 
 

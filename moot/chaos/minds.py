@@ -27,6 +27,8 @@ OWED: Final = 0.6
 OTHER: Final = 0.3
 """Share of contrary answers that have nothing of what was to be said."""
 
+AGAINST: Final = 0.25
+"""Share of the others that may contradict what their brief fixes."""
 
 TARDY: Final = 0.8
 """Share of answers of tardy minds that come shortly before somebody rules on their silence."""
@@ -107,7 +109,8 @@ class StruckMind(Mind):
             dice = self._striking.dice(spell, view.obligation.id, view.attempt, "body")
             if dice.chance(OTHER):
                 return Reply(any_answer(dice, view))
-            return replace(reply, body=altered(dice, reply.body, view.brief, view.now))
+            given = {} if dice.chance(AGAINST) else view.brief
+            return replace(reply, body=altered(dice, reply.body, given, view.now))
         if self._struck("twice", view) is not None:
             return replace(reply, asides=(*reply.asides, Aside(view.obligation.channel, reply.body)))
         return reply

@@ -98,32 +98,45 @@ async def _echo(turn: Turn) -> bool:
 
 async def _stray(turn: Turn) -> bool:
     """Say something out of turn, of any type."""
-    dice, docket, seat = turn.dice, turn.host.docket, turn.seat
+    said = _drawn(turn, turn.seat)
+    return said is not None and await turn.post(said)
+
+
+def _drawn(turn: Turn, seat: Seat) -> Draft | None:
+    """Draw what a seat says that nobody asked for; None where a schema allows nothing."""
+    dice, docket = turn.dice, turn.host.docket
     open_cases, owed = sorted(docket.cases), docket.owed_by(seat)
     case_id = dice.pick(open_cases) if open_cases and dice.chance(0.8) else None
-    body = _body(turn, case_id)
+    body = _body(turn, seat, case_id)
     if body is None:
-        return False
+        return None
     answers = dice.pick(owed).id if owed and dice.chance(0.3) else None
     usual = rulebook().channel_of.get(body.type, "#a-arena")
-    return await turn.post(
-        Draft(
-            channel=usual if dice.chance(0.9) else dice.pick(sorted(set(rulebook().channel_of.values()))),
-            author=seat,
-            body=body,
-            actor=BOT,
-            case_id=case_id,
-            obligation_id=answers,
-            attempt=docket.attempts.get(answers or "", 0),
-            tenure=turn.tenure(seat),
-            key="" if answers else turn.key,
-        )
+    return Draft(
+        channel=usual if dice.chance(0.9) else dice.pick(sorted(set(rulebook().channel_of.values()))),
+        author=seat,
+        body=body,
+        actor=BOT,
+        case_id=case_id,
+        obligation_id=answers,
+        attempt=docket.attempts.get(answers or "", 0),
+        tenure=turn.tenure(seat),
+        key="" if answers else _key(turn),
     )
 
 
-def _body(turn: Turn, case_id: str | None) -> Message | None:
+def _key(turn: Turn) -> str:
+    """Return a key of its own, one time in ten that of what somebody else is to say yet (K1)."""
+    owed = sorted(turn.host.docket.open)
+    if not owed or not turn.dice.chance(0.1):
+        return turn.key
+    due = turn.dice.pick(owed)
+    return turn.dice.pick((f"ping/{due}", f"ruling/{due}", f"{due}/0"))
+
+
+def _body(turn: Turn, seat: Seat, case_id: str | None) -> Message | None:
     """Draw a body of a type that the seat may write, nine times in ten."""
-    dice, seat, book = turn.dice, turn.seat, rulebook()
+    dice, book = turn.dice, rulebook()
     matrix = turn.host.rules.matrix
     names = sorted(book.messages)
     if dice.chance(0.9):
@@ -171,21 +184,23 @@ async def _ring(turn: Turn) -> bool:
 
 
 async def _deposed(turn: Turn) -> bool:
-    """Speak for a seat that a person has taken since, or left: what it owes as its mind would answer, or a note."""
+    """Speak for a seat that a person has taken since, or left: answer what it owes as its mind would, or say a thing.
+
+    It does so in the tenure that it began in, or in the present one.
+    """
     host, dice = turn.host, turn.dice
     seats = sorted(s for s in host.docket.context.tenures if s in turn.bots and host.has_bot(Seat(s)))
     if not seats:
         return False
     seat = Seat(dice.pick(seats))
-    owed = host.docket.owed_by(seat)
+    owed = [one for one in host.docket.owed_by(seat) if one.opened_at <= host.clock.now()]
     view = await host.view(seat, dice.pick(owed)) if owed else None
     mind = host.bot(seat).mind
     reply = await (mind.within if isinstance(mind, StruckMind) else mind).answer(view) if view else None
     draft = host.answer_draft(view, reply.body) if view and reply else None
-    if draft is None:
-        note = filled(ResearchNote, {}, generator("chaos", dice.whole(0, 2**31)), host.clock.now())
-        draft = Draft(channel="#a-research", author=seat, body=note, actor=BOT, key=turn.key)
-    return await turn.post(replace(draft, tenure=0))
+    draft = draft or _drawn(turn, seat)
+    tenure = dice.pick((0, turn.tenure(seat)))
+    return draft is not None and await turn.post(replace(draft, tenure=tenure))
 
 
 async def interrupt(turn: Turn, case_id: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.laws.instants import minutes
+from moot.laws.instants import Uptime
 from moot.laws.law import ASIDES, OVERTAKEN, Findings, Memory, Message, hears
 from moot.laws.recent import Recent
 
@@ -41,11 +41,18 @@ GRACE: Final = 0.9
 reminder was due, which was then sent seconds late."""
 
 
-class SilenceIsToldFirst(Memory, source="1.4, R-D1"):
-    """Nobody is ruled silent whom no TIMEOUT_PING reminded, nor before the grace after it is over."""
+class SilenceIsToldFirst(Memory, source="1.4, R-D1, K6", is_raw=True):
+    """Nobody is ruled silent whom no TIMEOUT_PING reminded, nor before the society ran for the grace after it."""
 
     def __init__(self) -> None:
-        self.pinged: Recent[str, str] = Recent()
+        self.pinged: Recent[str, float] = Recent()
+        self.up = Uptime()
+
+    @hears()
+    def any(self, message: Message) -> Findings:
+        """Follow the time."""
+        self.up.take(message)
+        return ()
 
     @hears("TIMEOUT_PING")
     def reminded(self, message: Message) -> Findings:
@@ -53,7 +60,7 @@ class SilenceIsToldFirst(Memory, source="1.4, R-D1"):
         owed = message["body"]["obligation_id"]
         if owed in self.pinged:
             return (f"{owed} was pinged before",)
-        self.pinged[owed] = message["sent_at"]
+        self.pinged[owed] = self.up.at(message)
         return ()
 
     @hears("RULING")
@@ -66,9 +73,10 @@ class SilenceIsToldFirst(Memory, source="1.4, R-D1"):
         at = self.pinged.pop(owed, None)
         if at is None:
             return (f"{owed} is ruled a timeout, and nobody was reminded",)
-        if minutes(at, message["sent_at"]) < GRACE:
-            return (f"{owed} is ruled a timeout, its reminder was sent at {at}",)
-        return ()
+        since = self.up.at(message) - at
+        return (
+            () if since >= GRACE else (f"{owed} is ruled a timeout {since:.1f} minutes after its reminder",)
+        )
 
 
 class RulingsSayWhatTheyEnd(Memory, source="K5, messages"):

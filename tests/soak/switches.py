@@ -115,8 +115,13 @@ SAFEGUARDS: Final = (
                 "sent_at < self.last_sent_at:",
                 "False:",
             ),
+            Edit(
+                "moot.clock.real:RealClock.elapsed_us",
+                "self._elapsed_ns + min(read_ns - self._read_ns, _STALL_NS) // 2",
+                "elapsed_ns",
+            ),
         ),
-        why="the clocks of a society never go back themselves, so this one holds against nothing yet",
+        classes=("time",),
     ),
     Safeguard(
         "secrets",
