@@ -169,6 +169,7 @@ SAFEGUARDS: Final = (
             Edit("moot.door:Door._as_whom", "if holder != actor:", "if False:"),
             Edit("moot.host:Host.publish", "self._check_holder(draft)", "pass"),
         ),
+        classes=("people",),
     ),
     Safeguard(
         "guests",
@@ -181,6 +182,7 @@ SAFEGUARDS: Final = (
         "K1",
         "the refusal of ids that are somebody else's",
         (Edit(KERNEL + "rules:Gate.admit", "check_identity(draft, self._derived)", "pass"),),
+        classes=("bots",),
     ),
     Safeguard(
         "replies",
@@ -211,6 +213,7 @@ SAFEGUARDS: Final = (
                 "return state",
             ),
         ),
+        classes=("bots",),
     ),
     Safeguard(
         "endings",
@@ -244,12 +247,14 @@ SAFEGUARDS: Final = (
         "K6",
         "the shift of deadlines by the time that the society was down",
         (Edit(DOCKET + "shift", "shifted(state, gap)", "state"),),
+        classes=("crash",),
     ),
     Safeguard(
         "stop",
         "K21",
         "the STOP that holds for what opens later",
         (Edit(KERNEL + "stop:Stops._stop", "docket.context.stopped.add(system)", "pass"),),
+        classes=("people",),
     ),
     Safeguard(
         "revise",
