@@ -3,7 +3,8 @@
 `moot chaos` lives the weeks, by ranges of seeds. The ranges stand in `tests/soak/results.json`, for machines, and
 `tests/soak/results.md`, for people, with how often each row of the machines' tables was taken. They are written every
 few weeks, so that a soak can be stopped: the same command goes on where it stood. Ranges that meet are one. What was
-lived before plans were drawn otherwise is dropped: its seeds are other weeks now. The exit code is 1 on a finding.
+lived before plans were drawn otherwise is dropped: its seeds are other weeks now. Weeks with a finding keep their line
+until `--mended` lives them again and finds nothing; what they count stays as it was. The exit code is 1 on a finding.
 """
 
 from __future__ import annotations
@@ -95,6 +96,20 @@ def missing(ranges: Sequence[Range], first: int, weeks: int) -> Iterator[tuple[i
         yield seed, end - seed
 
 
+def mended(ranges: Sequence[Range]) -> list[Range]:
+    """Live the weeks with findings again; return the ranges with what is found in them now."""
+    return [{**one, "findings": _found_again(one["findings"])} for one in ranges]
+
+
+def _found_again(findings: dict[str, list[str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for seed in findings:
+        options = ChaosOptions(seed=int(seed))
+        lived = run(options, lambda _week: None)
+        found |= range_of(options, lived.weeks, lived.wall_s)["findings"]
+    return found
+
+
 def known() -> list[Range]:
     """Return the ranges that stand, of weeks that a seed still draws."""
     ranges: list[Range] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
@@ -129,7 +144,8 @@ def page(ranges: Sequence[Range]) -> str:
             f"| {first} to {last} | {' | '.join(figures)} | {rows} | {minutes} | {len(one['findings'])} |"
         )
     lines.append("")
-    lines += [f"- seed {seed}: {found[0]}" for one in ranges for seed, found in one["findings"].items()]
+    said = [f"- seed {seed}: {found[0]}" for one in ranges for seed, found in one["findings"].items()]
+    lines += [*said, ""] if said else []
     return "\n".join([*lines, *_rows(taken(ranges))]).rstrip() + "\n"
 
 
@@ -173,8 +189,13 @@ def main() -> int:
     parser.add_argument(
         "--no-write", action="store_true", help="live all of them, and leave the results as they are"
     )
+    parser.add_argument(
+        "--mended", action="store_true", help="live only the weeks with findings, and note what is found now"
+    )
     options = parser.parse_args()
     ranges = [] if options.no_write else known()
+    if options.mended:
+        ranges, options.weeks = mended(ranges), 0
     for first, weeks in list(missing(ranges, options.first, options.weeks)):
         ranges = _live(first, weeks, options.jobs, ranges, is_written=not options.no_write)
     if not options.no_write:

@@ -38,6 +38,11 @@ def test_a_soak_that_was_stopped_goes_on_with_what_is_missing() -> None:
     assert list(run.missing([], 7, 3)) == [(7, 3)]
 
 
+def test_a_week_that_is_lived_again_without_a_finding_loses_its_line_and_keeps_its_counts() -> None:
+    range_ = lived(717, 719)
+    assert run.mended([{**range_, "findings": {"718": ["was found"]}}]) == [range_]
+
+
 def test_the_page_is_that_of_the_committed_ranges() -> None:
     ranges = run.json.loads(run.RESULTS.read_text(encoding="utf-8"))
     page = run.page(ranges)
