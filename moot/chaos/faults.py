@@ -47,6 +47,7 @@ def _act(weight: float = 1.0, most: float = 12.0, live: str = "") -> Fault:
 
 ONCE: Final = (0.0, 0.0)
 LONG: Final = (HOUR, 72 * HOUR)
+WEEKS: Final = (24 * HOUR, 30 * 24 * HOUR)
 SECONDS: Final = (1.0, 20_000.0)
 PACED: Final = ("accelerated",)
 FILES: Final = ("sqlite",)
@@ -59,8 +60,9 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "hasty": Fault(live="its bot answers before it has thought"),
         "late": Fault(2.0, sizes=(0.1, 10.0), live="its bot answers when the ruling is due"),
         "dies": Fault(live="its bot dies over its task"),
-        "twice": Fault(live="its bot answers twice"),
+        "twice": Fault(2.0, sizes=(1.0, 3.0), live="its bot answers twice or more"),
         "any": Fault(2.0, live="its bot answers at random"),
+        "forgets": Fault(2.0, WEEKS, (1.0, 7_200.0)),
         "contrary": Fault(4.0, LONG),
         "interrupt": Fault(3.0, LONG),
         "echo": _act(2.0, live="a bot says again what was said"),
@@ -100,6 +102,7 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "say_again": _act(4.0),
         "garbage": _act(2.0),
         "interrupt": Fault(3.0, LONG),
+        "prompt": Fault(3.0, WEEKS),
         "hostile": _act(1.0),
     },
     "crash": {
@@ -147,7 +150,7 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "split": Fault(2.0, (HOUR, 60 * HOUR), (0.1, 4.0)),
         "slump": Fault(3.0, (HOUR, 60 * HOUR), (0.3, 1.2)),
         "rejects": Fault(1.0, LONG),
-        "late": Fault(1.0, LONG, (10.0, 7_200.0)),
+        "late": Fault(2.0, LONG, (10.0, 7_200.0)),
         "partly": Fault(1.0, LONG, (1.5, 50.0)),
         "never": Fault(1.0, LONG),
     },

@@ -12,12 +12,15 @@ from moot.bots.tools.seeding import generator
 from moot.chaos.altering import altered
 from moot.chaos.dice import Dice
 from moot.host import Host
+from moot.protocols.escalation.case import EscalationState
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.catalogue import Matrix
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
+from moot.protocols.trading.messages import Halt
+from moot.protocols.trading.trade_state import KIND as TRADE
 
 RECENT: Final = 300
 """How far back something like it is looked for, in messages."""
@@ -25,6 +28,8 @@ STOPS: Final = 0.12
 """Share of interruptions by people that are a STOP of the case."""
 FITTING: Final = 0.8
 """Share of interruptions that the case's table has a row for, where it has any."""
+ALARM: Final = 0.6
+"""Share of interruptions of a trade that halt the desk while its order is under way."""
 BUSY: Final = frozenset({"session"})
 THINNED: Final = 0.4
 """Share of interruptions that are left of those in cases that ask somebody for something all day."""
@@ -59,6 +64,8 @@ async def said(host: Host, case_id: str, dice: Dice, seats: tuple[str, ...]) -> 
     book, matrix = rulebook(), host.rules.matrix
     facts = [kind for phase, kind in host.rules.types[state.kind].facts if phase == state.phase]
     named = [kind for kind in facts if kind is not Message]
+    if state.kind == TRADE and dice.chance(ALARM):
+        facts = named = [Halt]
     kinds = named if named and dice.chance(FITTING) else [book.messages[one] for one in sorted(book.messages)]
     may = [(seat, kind) for kind in kinds for seat in seats if _place(matrix, seat, _name(kind))]
     if not may:
@@ -84,7 +91,12 @@ def _name(kind: type[Message]) -> str:
 
 async def _body(host: Host, state: CaseState, kind: type[Message], seat: str, dice: Dice) -> Message | None:
     """Draw a body about a case: something like what was said lately, or what the state says of itself."""
-    given = {**_about(host, state, kind), **({"by": seat} if "by" in kind.model_fields else {})}
+    given: dict[str, Any] = {
+        **_about(host, state, kind),
+        **({"by": seat} if "by" in kind.model_fields else {}),
+    }
+    if isinstance(state, EscalationState) and "option" in kind.model_fields:
+        given = {**given, "option": dice.pick(state.options).n}
     like = await _like(host, kind, dice)
     try:
         if like is not None and dice.chance(0.6):

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,13 +17,14 @@ from moot.chaos.dice import Dice
 from moot.chaos.door import StruckDoor
 from moot.chaos.faults import CUT
 from moot.chaos.judge import Finding
+from moot.chaos.minds import StruckMind
 from moot.chaos.plan import Spell
 from moot.clock import PacedClock
 from moot.door import Door
 from moot.patience import Patience
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import OFFICERS
+from moot.protocols.kernel.seats import ADMIN, OFFICERS
 from moot.protocols.rulebook import rulebook
 from moot.society import Society
 from moot.up import control_clock
@@ -30,6 +32,14 @@ from moot.up import control_clock
 if TYPE_CHECKING:
     from moot.chaos.happening import Happening
     from moot.chaos.world import World
+
+A_MOMENT: Final = timedelta(seconds=1)
+SOON: Final = timedelta(minutes=10)
+REMEMBERED: Final = 0.5
+"""Share of what bots forget that they say later, unasked."""
+AT_ONCE: Final = 0.5
+"""Share of interruptions that come within a minute; others come at any time until the ruling."""
+MINUTE: Final = timedelta(minutes=1)
 
 READS: Final = 40
 """A stall comes after at most so many looks at the wall: in the middle of something."""
@@ -144,10 +154,14 @@ class Life:
             is_said = await rogue.ACTS[name](turn)
             self._world.outcome.happened[f"bots.{name}{'' if is_said else ' refused'}"] += 1
 
-    def interrupt(self, opened: Iterable[Obligation]) -> None:
-        """Let others say something in the cases in which somebody has just been asked for something."""
+    def asked(self, opened: Iterable[Obligation]) -> None:
+        """Let others say something in the cases in which somebody has just been asked for something, or be late."""
         striking = self._world.striking
         for due in opened:
+            if striking.about_to("bots.forgets", due.seat, "forgets", due.rule) is not None:
+                self._start(self._remember(due))
+            if due.seat == ADMIN and (spell := striking.strikes("people.prompt", due.seat, "prompt", due.id)):
+                self._start(self._decide(due, striking.dice(spell, due.id, "decided")))
             for kind in ("bots", "people"):
                 if (
                     spell := striking.strikes(f"{kind}.interrupt", due.seat, "interrupt", due.id)
@@ -157,9 +171,9 @@ class Life:
     async def _say_between(self, kind: str, due: Obligation, dice: Dice) -> None:
         clock, key = self._society.clock, f"between/{kind}/{due.id}"
         if due.seat not in OFFICERS:
-            await clock.sleep_until(
-                max(due.opened_at, clock.now()) + dice.share() * (due.void_at - due.opened_at)
-            )
+            span = due.void_at - due.opened_at
+            span = min(span, MINUTE) if dice.chance(AT_ONCE) else span
+            await clock.sleep_until(max(due.opened_at, clock.now()) + dice.share() * span)
         with suppress(BusClosed, StorageError):
             if kind == "people":
                 who = dice.pick(people.EVERYBODY[:2])
@@ -168,6 +182,31 @@ class Life:
                     await self._post(json.loads(draft_to_json(found)), key)
             else:
                 await rogue.interrupt(self._turn(dice, key), due.case_id)
+
+    async def _decide(self, due: Obligation, dice: Dice) -> None:
+        """Let an admin who is asked for something choose one of its options within minutes."""
+        clock = self._society.clock
+        await clock.sleep_until(max(due.opened_at, clock.now()) + dice.share() * SOON)
+        act = people.Act(self._society, dice.pick(people.EVERYBODY[:2]), dice, 0)
+        draft = people.chosen(act, due.case_id)
+        if draft is not None:
+            with suppress(BusClosed, StorageError):
+                await self._post(json.loads(draft_to_json(draft)), f"decided/{due.id}")
+
+    async def _remember(self, due: Obligation) -> None:
+        """Let a bot say of itself, half of the times, what it forgot, when its silence was ruled on."""
+        clock, mind = self._society.clock, self._society.minds.get(due.seat)
+        with suppress(BusClosed, StorageError):
+            await clock.sleep_until(due.void_at - A_MOMENT)
+            spell = mind.forgotten.pop(due.id, None) if isinstance(mind, StruckMind) else None
+            if spell is None:
+                return
+            turn = self._turn(self._world.striking.dice(spell, due.id, "late"), f"late/{due.id}")
+            draft = await rogue.answer(turn, due) if due.seat in turn.bots else None
+            if draft is None or not turn.dice.chance(REMEMBERED):
+                return
+            await clock.sleep_until(due.void_at + timedelta(seconds=turn.dice.share() * spell.size))
+            await turn.post(replace(draft, obligation_id=None, attempt=0, key=turn.key))
 
     # ------------------------------------------------------------ time
 

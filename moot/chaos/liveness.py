@@ -35,11 +35,16 @@ ROUNDS: Final = 5
 
 
 class Bounds:
-    """How long a case of each kind may take, by the deadlines that its table gave to such cases in this world."""
+    """How long a case of each kind may take, by the deadlines that its table gave to such cases in this world.
+
+    Attributes:
+        waited: Until when a case waited for another that has ended, by its id.
+    """
 
     def __init__(self) -> None:
         """Begin before the first message."""
         self._longest: dict[str, dict[str, timedelta]] = defaultdict(dict)
+        self.waited: dict[str, datetime] = {}
 
     def take(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Note what a message opened; `docket` is as it left it."""
@@ -48,6 +53,11 @@ class Bounds:
             if state is not None:
                 longest, lasts = self._longest[state.kind], due.void_at - env.sent_at
                 longest[due.rule] = max(longest.get(due.rule, lasts), lasts)
+        for ended in fx.ended:
+            about = ended.subject if isinstance(ended, EscalationState) else ended.parent
+            if about in docket.cases:
+                self.waited[about] = env.sent_at
+            self.waited.pop(ended.case_id, None)
 
     def of(self, machine: Machine) -> timedelta:
         """Return the time that all steps of a kind have, each as often as it may come."""
@@ -142,7 +152,7 @@ def _endless(
     A halt stands until somebody resumes (R-B5). What waits for another case is as old as that one lets it be.
     """
     for state in docket.cases.values():
-        since = max(calm_at, log[state.opened_seq - 1].sent_at)
+        since = max(calm_at, bounds.waited.get(state.case_id, log[state.opened_seq - 1].sent_at))
         bound = bounds.of(docket.rules.types[state.kind])
         if now - since > bound and state.kind != halt.KIND and not _waits(docket, state):
             yield (

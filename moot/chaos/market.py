@@ -8,6 +8,7 @@ from typing import Final
 
 from moot.bots.desk.broker import Answer, Broker, Ticket
 from moot.bots.desk.market import Market
+from moot.bots.tools.bars import Bars
 from moot.chaos.dice import Dice
 from moot.chaos.plan import Spell, WorldPlan
 from moot.chaos.striking import Striking
@@ -68,6 +69,11 @@ class StruckMarket(Market):
         for spell in (*self._under("split", symbol, instant), *self._under(SLUMP, symbol, instant)):
             found = max(round(found * spell.size, DECIMALS), LEAST)
         return found
+
+    def tail(self, symbol: str, instant: datetime, count: int) -> Bars | None:
+        if any(self._under("gap", symbol, instant)):
+            return None
+        return super().tail(symbol, instant, count)
 
     def liquidity(self, symbol: str, instant: datetime) -> float | None:
         found = super().liquidity(symbol, instant)

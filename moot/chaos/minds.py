@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -30,6 +31,9 @@ OTHER: Final = 0.3
 AGAINST: Final = 0.25
 """Share of the others that may contradict what their brief fixes."""
 
+SELDOM: Final = 12
+"""What a seat was asked for no more often than that is seldom."""
+
 TARDY: Final = 0.8
 """Share of answers of tardy minds that come shortly before somebody rules on their silence."""
 
@@ -43,6 +47,7 @@ class StruckMind(Mind):
 
     Attributes:
         within: The mind itself.
+        forgotten: The spells in which it forgot what it owes, by the obligation's id.
     """
 
     def __init__(
@@ -64,17 +69,19 @@ class StruckMind(Mind):
             tardy: Draw how near it comes to the end of its time, as it does mostly; None: it keeps its pace.
         """
         self.within = within
+        self.forgotten: dict[str, Spell] = {}
         self._tardy = tardy
         self._seat = seat
         self._striking = striking
         self._is_model = is_model
+        self._asked: Counter[str] = Counter()
 
     def begins_at_once(self, view: View) -> bool:
         return self.within.begins_at_once(view)
 
     def consider(self, view: View) -> timedelta | None:
         due = view.obligation
-        if self._struck("silent", view) is not None:
+        if self._struck("silent", view) is not None or self._forgets(view):
             return None
         delay = self.within.consider(view)
         if delay is None:
@@ -111,9 +118,21 @@ class StruckMind(Mind):
                 return Reply(any_answer(dice, view))
             given = {} if dice.chance(AGAINST) else view.brief
             return replace(reply, body=altered(dice, reply.body, given, view.now))
-        if self._struck("twice", view) is not None:
-            return replace(reply, asides=(*reply.asides, Aside(view.obligation.channel, reply.body)))
+        if (spell := self._struck("twice", view)) is not None:
+            again = (Aside(view.obligation.channel, reply.body),) * round(spell.size)
+            return replace(reply, asides=(*reply.asides, *again))
         return reply
+
+    def _forgets(self, view: View) -> bool:
+        """Say whether it forgets all of a kind that it was seldom asked for so far."""
+        name = view.obligation.rule
+        self._asked[name] += not view.attempt
+        if self._asked[name] > SELDOM:
+            return False
+        spell = self._striking.strikes("bots.forgets", self._seat, "forgets", name)
+        if spell is not None:
+            self.forgotten[view.obligation.id] = spell
+        return spell is not None
 
     def _struck(self, fault: str, view: View) -> Spell | None:
         return self._striking.strikes(f"bots.{fault}", self._seat, fault, view.obligation.id, view.attempt)

@@ -181,6 +181,15 @@ async def _escalation(act: Act) -> Draft | None:
     return act.draft("#admin", body, case_id=case_id if dice.chance(0.8) else None)
 
 
+def chosen(act: Act, case_id: str) -> Draft | None:
+    """Choose one of the options of an escalation; None where it has none any more."""
+    state = act.society.host.docket.cases.get(case_id)
+    if not isinstance(state, EscalationState) or not state.options:
+        return None
+    body = EscalationAnswer(escalation_id=case_id, option=act.dice.pick(state.options).n)
+    return act.draft("#admin", body, author=ADMIN, case_id=case_id)
+
+
 async def _override(act: Act) -> Draft | None:
     case_id = act.case(act.dice.pick(("debate", "debate", None)))
     if case_id is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal
 
@@ -12,6 +12,13 @@ from moot.chaos.calendar import started_for
 from moot.chaos.dice import Dice
 from moot.chaos.faults import CLASSES, FAULTS, RATE, Fault, fault
 from moot.protocols.rulebook import rulebook
+
+SYSTEMS: Final[tuple[tuple[tuple[Literal["A", "B"], ...], float], ...]] = (
+    (("A", "B"), 5.0),
+    (("A",), 1.0),
+    (("B",), 1.0),
+)
+"""Which systems live in it, with how often."""
 
 FIRST_DAY: Final = datetime(2026, 1, 5, tzinfo=UTC)
 DAYS: Final = 330
@@ -31,33 +38,63 @@ CALM_S: Final = 36 * 3_600.0
 CALM_FROM: Final = 3.0
 """Days from which on a world has that calm."""
 
+ACTIVE_LONG: Final = 0.9
+"""The same in worlds that live longer."""
+
 BACK: Final = 0.4
 """Share of steps of the wall clock that lead back."""
+
+Clock = Literal["virtual", "accelerated", "real"]
+CLOCKS: Final[tuple[tuple[Clock, float], ...]] = (
+    ("virtual", 6.0),
+    ("accelerated", 2.0),
+    ("real", 1.0),
+)
+"""In whose time it is lived, with how often."""
 
 CYCLES: Final = ((2, 1.0), (3, 1.0), (4, 2.0), (6, 3.0), (8, 2.0), (12, 1.0))
 """Hours from one debate to the next, with how often."""
 
-LONG: Final = 0.1
+LONG: Final = 0.07
 """Share of worlds that live longer: strategies stand for a week on paper, and as long in production."""
-TIMES: Final = 3.5
+TIMES: Final = 6.0
 """So many times as long."""
-LONG_CYCLES: Final = ((8, 1.0), (12, 1.0))
+LONG_CYCLES: Final = ((6, 1.0), (8, 1.0), (12, 1.0))
+LONG_CLOCKS: Final[tuple[tuple[Clock, float], ...]] = (
+    ("virtual", 9.0),
+    ("accelerated", 1.0),
+    ("real", 1.0),
+)
+LATE: Final = (0.0, 0.35, 0.45)
+"""Shares of a long world that go by before anything goes wrong, each as often: what takes weeks comes about first."""
+LATELY: Final[Mapping[str, float]] = {
+    "bots.forgets": 10.0,
+    "bots.contrary": 2.0,
+    "bots.interrupt": 2.0,
+    "people.interrupt": 4.0,
+    "people.prompt": 2.0,
+    "market.gap": 3.0,
+    "market.late": 4.0,
+}
+"""What goes wrong more often in long worlds, where there is more that is seldom asked for, and how much more often."""
 
-Temper = Literal["cheap", "bold", "torn", "tardy"]
+Temper = Literal["cheap", "bold", "torn", "tardy", "dogged"]
 TEMPERS: Final[tuple[tuple[Temper, float], ...]] = (
     ("cheap", 3.0),
     ("bold", 3.0),
     ("torn", 2.0),
     ("tardy", 1.5),
+    ("dogged", 2.0),
 )
 """What its minds are like (`moot.chaos.tempers`), with how often."""
-LONG_TEMPERS: Final[tuple[tuple[Temper, float], ...]] = (("bold", 6.0), ("torn", 1.0), ("tardy", 1.0))
+LONG_TEMPERS: Final[tuple[tuple[Temper, float], ...]] = (("bold", 6.0), ("torn", 1.0), ("tardy", 2.0))
 PANELS: Final[tuple[tuple[Literal["off", "advisory", "binding"], float], ...]] = (
     ("off", 4.0),
     ("advisory", 1.0),
     ("binding", 1.0),
 )
 """What panels have to say in promotions and in the weekly cycle, with how often."""
+LONG_PANELS: Final = tuple((say, 1.0) for say, _ in PANELS)
 
 ON_FILES: Final = 0.02
 """Share of worlds that live on real files: the SQLite bus."""
@@ -170,7 +207,7 @@ class WorldPlan(_Plain):
 
     seed: int
     start: datetime
-    clock: Literal["virtual", "accelerated", "real"]
+    clock: Clock
     speed: float = 1.0
     wall_s: float
     calm_s: float
@@ -218,15 +255,14 @@ def draw(
     shape = dice.of("shape")
     is_long = shape.chance(LONG)
     days *= TIMES if is_long else 1.0
-    clock: Literal["virtual", "accelerated", "real"] = dice.weighed(
-        (("virtual", 6.0), ("accelerated", 2.0), ("real", 1.0))
-    )
+    clock = dice.weighed(LONG_CLOCKS if is_long else CLOCKS)
     speed = dice.pick(SPEEDS) if clock == "accelerated" else 1.0
     wall_s = days * DAY_S / speed
     calm_s = wall_s - CALM_S / speed if days >= CALM_FROM else wall_s
     start = FIRST_DAY + timedelta(days=dice.whole(0, DAYS - 1), seconds=dice.whole(0, 86_399))
     bus: Literal["memory", "sqlite"] = "sqlite" if dice.chance(ON_FILES) or on_files else "memory"
-    spells = tuple(_spells(dice, clock, bus, speed, calm_s, days, classes, rate))
+    from_s = calm_s * shape.pick(LATE) if is_long else 0.0
+    spells = tuple(_spells(dice, clock, bus, speed, from_s, calm_s, days, classes, rate))
     talking = dice.of("models")
     has_models = any(spell.kind == "models" for spell in spells)
     return WorldPlan(
@@ -238,11 +274,11 @@ def draw(
         calm_s=calm_s,
         most_s=most_s(days),
         bus=bus,
-        systems=dice.weighed(((("A", "B"), 5.0), (("A",), 1.0), (("B",), 1.0))),
+        systems=dice.weighed(SYSTEMS if not is_long else SYSTEMS[:1]),
         cycle_h=dice.weighed(CYCLES) if not is_long else shape.weighed(LONG_CYCLES),
         temper=shape.weighed(LONG_TEMPERS if is_long else TEMPERS),
-        panels=shape.weighed(PANELS),
-        admin=clock == "virtual" and dice.chance(0.5),
+        panels=shape.weighed(LONG_PANELS if is_long else PANELS),
+        admin=clock == "virtual" and dice.chance(0.5 if not is_long else 0.9),
         deeds=tuple(_deeds(dice.of("deeds"), calm_s, dice.whole(0, MOST_LIFE))),
         models=_some_seats(talking, 8) if has_models else (),
         budget_usd=talking.pick((0.0, 0.0, 0.002, 0.02)) if has_models else 0.0,
@@ -260,6 +296,7 @@ def _spells(
     clock: str,
     bus: str,
     speed: float,
+    from_s: float,
     until_s: float,
     days: float,
     classes: Collection[str],
@@ -271,23 +308,33 @@ def _spells(
     for number, kind in enumerate(CLASSES):
         own = dice.of("class", kind)
         rows = [
-            (name, row.weight)
+            (name, row.weight * (LATELY.get(f"{kind}.{name}", 1.0) if days > WEEK else 1.0))
             for name, row in FAULTS[kind].items()
             if clock in (row.clocks or (clock,)) and bus in (row.buses or (bus,))
         ]
-        if not own.chance(ACTIVE) and len(classes) > 1:
+        if not own.chance(ACTIVE if days <= WEEK else ACTIVE_LONG) and len(classes) > 1:
             continue
         if kind not in classes or not rows:
             continue
         for n in range(own.whole(1, max(1, round(SPELLS * min(days / WEEK, 2.0))))):
             name = own.weighed(rows)
-            yield _spell(own, 1_000 * number + n, kind, name, FAULTS[kind][name], speed, until_s, rate)
+            yield _spell(
+                own, 1_000 * number + n, kind, name, FAULTS[kind][name], speed, from_s, until_s, rate
+            )
 
 
 def _spell(
-    dice: Dice, n: int, kind: str, name: str, row: Fault, speed: float, until_s: float, rate: float
+    dice: Dice,
+    n: int,
+    kind: str,
+    name: str,
+    row: Fault,
+    speed: float,
+    from_s: float,
+    until_s: float,
+    rate: float,
 ) -> Spell:
-    at_s = dice.between(0.0, until_s)
+    at_s = dice.between(from_s, until_s)
     for_s = min(dice.between(*row.lasts_s) / speed, until_s - at_s)
     size = row.size(dice.share())
     if f"{kind}.{name}" == "time.set" and dice.chance(BACK):

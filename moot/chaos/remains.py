@@ -32,6 +32,7 @@ GROWS: Final[Mapping[str, str]] = {
     "life.strategies": "a line for each strategy",
     "closed._young": "what was closed lately, 10,000 at most",
     "closed._old": "what was closed before that, 10,000 at most",
+    "closed._voided": "what a RULING voided, 10,000 at most",
     "book._signals": "the last 4,096",
     "book._orders": "the last 4,096",
     "book._booked": "the last 4,096",

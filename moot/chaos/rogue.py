@@ -19,6 +19,7 @@ from moot.chaos.minds import StruckMind
 from moot.host import Host
 from moot.protocols.kernel.envelope import BOT, Draft, Envelope
 from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.research.messages import ResearchNote
 from moot.protocols.rulebook import rulebook
@@ -194,13 +195,20 @@ async def _deposed(turn: Turn) -> bool:
         return False
     seat = Seat(dice.pick(seats))
     owed = [one for one in host.docket.owed_by(seat) if one.opened_at <= host.clock.now()]
-    view = await host.view(seat, dice.pick(owed)) if owed else None
-    mind = host.bot(seat).mind
-    reply = await (mind.within if isinstance(mind, StruckMind) else mind).answer(view) if view else None
-    draft = host.answer_draft(view, reply.body) if view and reply else None
-    draft = draft or _drawn(turn, seat)
+    draft = (await answer(turn, dice.pick(owed)) if owed else None) or _drawn(turn, seat)
     tenure = dice.pick((0, turn.tenure(seat)))
     return draft is not None and await turn.post(replace(draft, tenure=tenure))
+
+
+async def answer(turn: Turn, due: Obligation) -> Draft | None:
+    """Make what a seat's mind answers now to what it owes, whatever it is struck by; None where it says nothing."""
+    host = turn.host
+    view = await host.view(due.seat, due) if host.has_bot(due.seat) else None
+    if view is None:
+        return None
+    mind = host.bot(due.seat).mind
+    reply = await (mind.within if isinstance(mind, StruckMind) else mind).answer(view)
+    return host.answer_draft(view, reply.body) if reply is not None else None
 
 
 async def interrupt(turn: Turn, case_id: str) -> bool:

@@ -37,11 +37,15 @@ class Striking:
 
     def strikes(self, fault: str, seat: str, *occasion: object) -> Spell | None:
         """Return the spell that strikes an occasion, None for none; the same one whenever it is asked."""
-        for spell in self.under(fault, seat):
-            if self.dice(spell, *occasion).chance(spell.rate):
-                self.happened[fault] += 1
-                return spell
-        return None
+        spell = self.about_to(fault, seat, *occasion)
+        if spell is not None:
+            self.happened[fault] += 1
+        return spell
+
+    def about_to(self, fault: str, seat: str, *occasion: object) -> Spell | None:
+        """Return the spell that strikes an occasion somewhere else, where it is counted; None for none."""
+        spells = (one for one in self.under(fault, seat) if self.dice(one, *occasion).chance(one.rate))
+        return next(spells, None)
 
     def dice(self, spell: Spell, *occasion: object) -> Dice:
         """Return the dice of a spell for an occasion."""

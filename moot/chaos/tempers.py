@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from moot.bots.minds.simulated.temper import DEFAULT, Temper
@@ -34,5 +35,17 @@ TEMPERS: Final[Mapping[str, Temper]] = {
         centre=0.2,
         fixable=1.0,
     ),
+    "dogged": replace(
+        CHEAP,
+        hopeless=0.0,
+        worthless=0.0,
+        certainty=10.0,
+        delay_median=0.5,
+        continues=1.0,
+        near_miss=1.0,
+        near_miss_for=timedelta(days=7),
+        tries=20,
+    ),
 }
-"""By name; those that approve nearly all, that cannot decide, and that answer only when they are reminded."""
+"""By name; those that approve nearly all, that cannot decide, that answer only when they are reminded, and that are
+never sure and try the same again and again, slowly."""

@@ -354,7 +354,7 @@ class World:
                 self._cut_at = env.seq
         if life is None:
             return
-        life.interrupt(fx.opened)
+        life.asked(fx.opened)
         if self._is_cut:
             life.end("cut")
         elif (env.sent_at - self.plan.start).total_seconds() > self.plan.most_s:

@@ -142,8 +142,10 @@ class ProductionHasItsGates(Memory, source="4.3, R-B2, R-B3"):
 
     @hears("RULING")
     def ruled(self, message: Message) -> Findings:
-        """Note that the Operator's silence extends too."""
+        """Note that the Operator's silence extends too, and that a panel which nobody opened may say no."""
         name, owed = self.strategies.get(message["case_id"] or ""), message["body"]["obligation_id"] or ""
+        if name is not None and "/panel/" in owed:
+            self.before_panels[message["case_id"]] = message["seq"]
         if name is not None and "/decision" in owed:
             self.extended[name] = self.extended.get(name, 0) + 1
         return ()

@@ -40,9 +40,9 @@ def test_the_page_tells_what_came_of_each() -> None:
 @pytest.mark.parametrize(
     ("name", "days", "classes", "law"),
     [
-        ("violations", 1.0, ("bots",), "no-runaway"),
-        ("permissions", 1.0, ("people",), "each-its-own-word"),
-        ("guests", 1.0, ("people",), "envelope [K14]"),
+        ("violations", 1.0, ("bots",), "standards-before-the-work"),
+        ("permissions", 1.0, ("bots",), "each-its-own-word"),
+        ("grace", 1.0, ("bots",), "silence-is-told-first"),
     ],
 )
 def test_chaos_finds_what_is_switched_off(name: str, days: float, classes: tuple[str, ...], law: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -67,6 +68,24 @@ def test_a_case_whose_deadlines_move_on_for_ever_is_found() -> None:
     assert found(table, now=START + bound) == []
     (says,) = found(table, now=START + timedelta(days=8))
     assert f"the cycle {cycle.case_id} is open since" in says
+
+
+def test_what_waited_for_another_case_counts_from_when_that_one_ended() -> None:
+    table, cycle = at_work()
+    later = START + timedelta(days=9)
+    owed = tuple(replace(due, due_at=later) for due in cycle.owed)
+    table.docket.cases[cycle.case_id] = evolve(cycle, owed=owed)
+    table.docket.open.update({due.id: due for due in owed})
+    bounds, ended_at = Bounds(), START + timedelta(days=7, hours=23)
+    child = evolve(cycle, case_id="hyp_1", kind="debate", parent=cycle.case_id)
+    effects: Any = SimpleNamespace(opened=(), ended=(child,))
+    bounds.take(replace(table.log[-1], sent_at=ended_at), effects, table.docket)
+
+    def says(hours: int) -> bool:
+        now = ended_at + timedelta(hours=hours)
+        return any("is open since" in one.says for one in unended(table.docket, table.log, bounds, CALM, now))
+
+    assert [says(0), says(1), says(9)] == [False, True, True]
 
 
 def test_an_escalation_that_nobody_ends_is_found() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,15 +18,20 @@ from moot.bots.notebook.errors import NotebookTimeout, NotebookUnavailable
 from moot.bots.tools.prices import load_universe
 from moot.channels.gateway.server import GatewayServer
 from moot.channels.outbox.mirroring import public_but_own_notes
-from moot.chaos import platform
+from moot.chaos import interrupting, platform
 from moot.chaos.calendar import KINDS, instants, is_lived
+from moot.chaos.dice import Dice
 from moot.chaos.faults import CLASSES
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
 from moot.chaos.notebook import StruckNotebook
 from moot.chaos.plan import Deed, Spell, WorldPlan, draw
 from moot.chaos.striking import Striking
 from moot.chaos.world import live
+from moot.clock import VirtualClock
 from moot.host import Host
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import ADMIN
+from tests.doubles.money_table import MoneyTable
 
 DAYS = 0.3
 SEEDS = (1, 2, 3, 9)
@@ -154,6 +161,7 @@ def test_a_halted_symbol_is_not_traded_and_a_split_shows_in_its_price() -> None:
 
     assert not struck("halted").is_open(symbol, instant)
     assert struck("gap").price(symbol, instant) is None
+    assert struck("gap").tail(symbol, instant, 20) is None
     assert struck("thin", 3.0).liquidity(symbol, instant) == 3.0
     price = sound.price(symbol, instant)
     assert price is not None
@@ -245,11 +253,43 @@ def test_others_cut_in_as_somebody_has_just_been_asked(kind: str) -> None:
     assert kind != "people" or said["OVERRIDE"] > 0 < said["STOP"]
 
 
+def test_what_a_bot_forgets_it_says_half_of_the_times_after_its_silence_was_ruled_on() -> None:
+    spell = Spell(n=0, fault="bots.forgets", at_s=0.0, for_s=90_000.0, size=600.0, seats=("critic",))
+    outcome = live(plain("virtual", spell, systems=("A",), wall_s=90_000.0, cycle_h=4))
+    assert outcome.findings == []
+    ruled = [env.body for env in outcome.log if env.body.type == "RULING"]
+    forgotten = [body for body in ruled if str(body.obligation_id).endswith("/critic")]
+    later = [env for env in outcome.log if env.id.startswith("late/")]
+    assert len(forgotten) > len(later) > 0
+    assert {env.obligation_id for env in later} == {None}
+
+
+async def nothing(_first: int, _last: int) -> AsyncIterator[Envelope]:
+    """Read an empty log."""
+    for env in ():
+        yield env
+
+
+def test_who_sees_an_order_under_way_may_halt_the_desk() -> None:
+    async def said() -> Any:
+        table = MoneyTable()
+        signal = table.signal("BUY", 100)
+        table.order(signal)
+        bus = SimpleNamespace(head=SimpleNamespace(seq=0), read=nothing)
+        host: Any = SimpleNamespace(
+            docket=table.docket, rules=table.docket.rules, bus=bus, clock=VirtualClock(table.now)
+        )
+        drawn = [await interrupting.said(host, signal.case_id, Dice("alarm", n), (ADMIN,)) for n in range(40)]
+        return Counter(one[1].body.type for one in drawn if one is not None)
+
+    assert asyncio.run(said())["HALT"] > 10
+
+
 def test_a_contrary_mind_decides_otherwise_than_it_came_to() -> None:
     spell = Spell(n=0, fault="bots.contrary", at_s=0.0, for_s=30_000.0)
     outcome = live(plain("virtual", spell, systems=("A",)))
     assert outcome.findings == []
-    assert outcome.happened["bots.contrary"] > 10
+    assert outcome.happened["bots.contrary"] > 5
     assert any(env.body.type == "VIOLATION" for env in outcome.log)
 
 
@@ -260,6 +300,15 @@ def test_minds_differ_in_what_they_come_to_and_when() -> None:
 
     assert said("torn", "EXTEND_DEBATE") > said("cheap", "EXTEND_DEBATE")
     assert said("tardy", "TIMEOUT_PING") > 2 * said("cheap", "TIMEOUT_PING")
+    assert said("dogged", "REVISE_REQUEST") > 2 * said("cheap", "REVISE_REQUEST")
+
+
+def test_a_long_world_comes_to_something_before_it_goes_wrong() -> None:
+    plans = [plan for plan in map(draw, range(200)) if plan.wall_s * plan.speed > 30 * 86_400]
+    assert len(plans) > 5
+    first = [min(spell.at_s for spell in plan.spells) / plan.calm_s for plan in plans if plan.spells]
+    assert {share > 0.34 for share in first} == {True, False}
+    assert {plan.systems for plan in plans} == {("A", "B")}
 
 
 def test_what_the_disk_does_not_take_is_not_acknowledged_and_comes_later() -> None:
