@@ -19,6 +19,10 @@ MAX_ID: Final = 500
 """Characters of an envelope id; a longer one could not be read back from the log."""
 
 
+Stored = tuple[int, str, str, str, bytes]
+"""A row of the table `log`: seq, id, digest, text, hash."""
+
+
 class Entry(NamedTuple):
     """A sealed envelope with what a backend stores beside it.
 
@@ -36,7 +40,7 @@ class Entry(NamedTuple):
     draft: Draft | None
 
     @property
-    def row(self) -> tuple[int, str, str, str, bytes]:
+    def row(self) -> Stored:
         """Return the columns of the table `log`."""
         return (self.envelope.seq, self.envelope.id, self.digest, self.envelope.json, self.hash)
 

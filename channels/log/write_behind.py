@@ -16,20 +16,24 @@ from moot.channels.errors import ChannelError, StorageError
 from moot.channels.log.file import connect, disk_error, insert_sql, open_log
 from moot.channels.log.head import write_head
 from moot.channels.log.lease import Lease, fenced_out
-from moot.channels.log.sequencer import Entry
+from moot.channels.log.sequencer import Entry, Stored
 
 BATCH: Final = 512
 
 
 class _Wish(NamedTuple):
-    """Somebody waits until the log up to a seq is on disk."""
+    """Somebody waits until the log up to a seq is in the file, or is kept by the disk."""
 
     seq: int
     done: Future[None]
+    is_kept: bool
 
 
 class LogWriter:
     """A thread that writes entries into a `log.sqlite`, while nobody waits for it.
+
+    Attributes:
+        head: Where the log ended when it was opened.
 
     Order: that of `write`, which is `InMemoryBus`'s `on_entry`. The log is complete, and the file `head`
     written, when `close` returns. A disk that does not take a batch stops the writing at a whole batch;
@@ -37,7 +41,8 @@ class LogWriter:
 
     Args:
         path: The file.
-        after: The seq behind which it goes on, where the log that is there must end; 0: a new or empty file.
+        after: The seq behind which it goes on, where the log that is there must end; 0: a new or empty file; None:
+            wherever it ends.
         lease: The lease on its directory; taken, and released by `close`, when not given.
 
     Raises:
@@ -45,10 +50,10 @@ class LogWriter:
         StorageError: There is another log with messages in it, or the disk does not take one.
     """
 
-    def __init__(self, path: Path | str, *, after: int = 0, lease: Lease | None = None) -> None:
+    def __init__(self, path: Path | str, *, after: int | None = 0, lease: Lease | None = None) -> None:
         self._path = Path(path)
         self._fault: ChannelError | None = None
-        self._queue: SimpleQueue[Entry | _Wish | None] = SimpleQueue()
+        self._queue: SimpleQueue[Stored | _Wish | None] = SimpleQueue()
         self._waiting: list[_Wish] = []
         self._synced_seq = 0
         self._lock = threading.Lock()
@@ -57,11 +62,11 @@ class LogWriter:
             held = lease or exits.enter_context(Lease.acquire(self._path.parent))
             end = open_log(self._path, epoch=held.epoch)
             held.raise_to(end.epoch)
-            if end.head.seq != after:
+            if after is not None and end.head.seq != after:
                 raise StorageError(f"{self._path} has {end.head.seq} messages: choose another directory")
             self._exits = exits.pop_all()
         self._epoch = end.epoch
-        self._head = end.head
+        self.head = self._head = end.head
         self._thread = threading.Thread(target=self._run, name="log writer", daemon=True)
         self._thread.start()
 
@@ -72,9 +77,22 @@ class LogWriter:
             StorageError: An earlier one could not be written.
             LeaseHeld: Another process took the log over.
         """
+        self.write_row(entry.row)
+
+    def write_row(self, row: Stored) -> None:
+        """Take what is stored of an entry; as `write`."""
         if self._fault is not None:
             raise self._fault
-        self._queue.put(entry)
+        self._queue.put(row)
+
+    @property
+    def written_seq(self) -> int:
+        """Return up to which seq the file holds the log."""
+        return self._head.seq
+
+    def written(self, seq: int) -> Future[None]:
+        """Return what is done when the file holds the log up to a seq, where whoever reads it finds it; as `synced`."""
+        return self._wish(seq, is_kept=False)
 
     def synced(self, seq: int) -> Future[None]:
         """Return what is done when the log up to a seq is on disk, so that a power cut leaves it there.
@@ -82,7 +100,10 @@ class LogWriter:
         May be called from any thread. It raises StorageError or LeaseHeld when that cannot be, also when the log was
         closed before that seq.
         """
-        wish = _Wish(seq, Future())
+        return self._wish(seq, is_kept=True)
+
+    def _wish(self, seq: int, *, is_kept: bool) -> Future[None]:
+        wish = _Wish(seq, Future(), is_kept)
         # Under the lock, so that no wish can be queued behind the end and be lost.
         with self._lock:
             if self._has_ended:
@@ -127,20 +148,20 @@ class LogWriter:
         finally:
             self._end()
 
-    def _insert(self, db: sqlite3.Connection, batch: list[Entry]) -> None:
-        values = [value for entry in batch for value in entry.row]
+    def _insert(self, db: sqlite3.Connection, batch: list[Stored]) -> None:
+        values: list[object] = [value for row in batch for value in row]
         values += (self._epoch, self._head.seq)
         if db.execute(insert_sql(len(batch)), values).rowcount != len(batch):
             (epoch,) = db.execute("SELECT epoch FROM fence").fetchone()
             if epoch != self._epoch:
                 raise fenced_out(self._path.parent)
             raise StorageError(f"{self._path} was changed behind its host")
-        self._head = Head(batch[-1].envelope.seq, batch[-1].hash)
+        self._head = Head(batch[-1][0], batch[-1][4])
 
     def _sync(self) -> None:
         """Have the disk keep what is written, if somebody waits for it, and say so."""
         written = [wish for wish in self._waiting if wish.seq <= self._head.seq]
-        if any(wish.seq > self._synced_seq for wish in written):
+        if any(wish.is_kept and wish.seq > self._synced_seq for wish in written):
             # What is in the file itself was synced when it was moved there from the write-ahead log.
             _fsync(self._path.with_name(self._path.name + "-wal"))
             if not self._synced_seq:
@@ -166,15 +187,15 @@ class LogWriter:
         """Tell somebody what came of it, now that nothing more is written."""
         if not wish.done.set_running_or_notify_cancel():
             return
-        if wish.seq <= self._synced_seq:
+        if wish.seq <= (self._synced_seq if wish.is_kept else self._head.seq):
             wish.done.set_result(None)
         else:
             closed = StorageError(f"{self._path} was closed at seq {self._head.seq}")
             wish.done.set_exception(self._fault or closed)
 
-    def _next_batch(self) -> list[Entry] | None:
+    def _next_batch(self) -> list[Stored] | None:
         """Wait for entries or wishes and take what is there; None at the end."""
-        batch: list[Entry] = []
+        batch: list[Stored] = []
         item = self._queue.get()
         if item is None:
             return None

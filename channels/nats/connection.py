@@ -54,6 +54,7 @@ class NatsConnection:
         self.client = client
         self.js: JetStreamContext = client.jetstream(timeout=ANSWER_S)
         self.hold = hold
+        self._back: list[Callable[[], object]] = []
 
     @classmethod
     async def open(
@@ -84,6 +85,7 @@ class NatsConnection:
                 await client.connect(
                     list(address.servers),
                     name=name,
+                    reconnected_cb=heard.back,
                     error_cb=heard.note,
                     connect_timeout=CONNECT_S,
                     max_reconnect_attempts=1,
@@ -101,12 +103,22 @@ class NatsConnection:
             # From now on a server that is away is waited for.
             client.options["max_reconnect_attempts"] = -1
             connection = cls(address, client, hold=hold)
+            heard.connection = connection
             try:
                 await connection._check()
             except BaseException:
                 await client.close()
                 raise
         return connection
+
+    @contextmanager
+    def when_back(self, tell: Callable[[], object]) -> Iterator[None]:
+        """Have somebody told inside whenever a server is there again after none was."""
+        self._back.append(tell)
+        try:
+            yield
+        finally:
+            self._back.remove(tell)
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -185,6 +197,12 @@ class _Heard:
     def __init__(self) -> None:
         self.last: Exception | None = None
         self.is_connecting = True
+        self.connection: NatsConnection | None = None
+
+    async def back(self) -> None:
+        if self.connection is not None:
+            for tell in [*self.connection._back]:
+                tell()
 
     async def note(self, exc: Exception) -> None:
         self.last = exc

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,16 +20,25 @@ from moot.channels.errors import BusClosed, Refused
 from moot.channels.log import batching, filed, writer
 from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.sqlite import SqliteBus
+from moot.channels.nats.address import NatsAddress
 from moot.protocols.kernel.envelope import GENESIS, Draft, Envelope
 from moot.protocols.research.seats import EXPLORER
 from tests.doubles.copying import replace
+from tests.doubles.nats import NatsServer, leading, running
 from tests.doubles.tiny import Numbered, Said, Ticks, TinyAdmission, decode, numbered, said
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
+    with running(tmp_path_factory.mktemp("nats")) as found:
+        yield found
 
 
 @dataclass
 class Backend:
     name: str
     directory: Path
+    address: NatsAddress
     admission: TinyAdmission = field(default_factory=TinyAdmission)
     clock: Ticks = field(default_factory=Ticks)
 
@@ -38,6 +47,10 @@ class Backend:
         bus: Bus
         if self.name == "inmemory":
             bus = InMemoryBus(admission=self.admission, now=self.clock)
+        elif self.name.startswith("nats"):
+            async with leading(self.address, self.directory, self.admission, self.clock) as bus:
+                yield bus
+            return
         else:
             bus = await SqliteBus.open(
                 self.directory / "log.sqlite",
@@ -50,15 +63,19 @@ class Backend:
             yield bus
 
 
-@pytest.fixture(params=["inmemory", "sqlite", "sqlite with a short memory"])
-def backend(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
-    if request.param == "sqlite with a short memory":
+@pytest.fixture(
+    params=["inmemory", "sqlite", "sqlite with a short memory", "nats", "nats with a short memory"]
+)
+def backend(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: NatsServer
+) -> Backend:
+    if request.param.endswith("with a short memory"):
         monkeypatch.setattr(filed, "IDS", 4)
         monkeypatch.setattr(batching, "MAX_ROWS", 3)
         monkeypatch.setattr(writer, "HEAD_EVERY", 2)
         monkeypatch.setattr(filed, "WINDOW", 4)
         monkeypatch.setattr(filed, "PAGE", 3)
-    return Backend(request.param, tmp_path)
+    return Backend(request.param, tmp_path, server.address())
 
 
 Scenario = Callable[[Bus], Awaitable[None]]

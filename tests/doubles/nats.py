@@ -10,12 +10,16 @@ import json
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from moot.channels.nats.address import NatsAddress
+from moot.channels.nats.bus import NatsBus
+from moot.channels.nats.connection import NatsConnection
+from tests.doubles.tiny import TinyAdmission, decode
 
 SERVER: Final = "nats-server"
 READY_S: Final = 60.0
@@ -120,6 +124,30 @@ class NatsServer:
             process.send_signal(18)
             how(process)  # type: ignore[operator]
             process.wait()
+
+
+@asynccontextmanager
+async def following(address: NatsAddress, directory: Path) -> AsyncIterator[NatsBus]:
+    """Open a bus of the smallest society; it does not follow yet."""
+    async with (
+        await NatsConnection.open(address) as connection,
+        await NatsBus.open(connection, directory, decode=decode) as bus,
+    ):
+        yield bus
+
+
+@asynccontextmanager
+async def leading(
+    address: NatsAddress,
+    directory: Path,
+    admission: TinyAdmission,
+    now: Callable[[], datetime],
+    epoch: int = 1,
+) -> AsyncIterator[NatsBus]:
+    """Open a bus of the smallest society, and lead."""
+    async with following(address, directory) as bus:
+        await bus.lead(admission, now, epoch=epoch)
+        yield bus
 
 
 @contextmanager
