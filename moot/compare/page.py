@@ -13,7 +13,7 @@ from moot.channels.showing.wording import clean
 from moot.compare.cases.case import CORRECT
 from moot.compare.pictures import Difference, Priced, calibrated, cost_and_quality, forest, found_by_kind
 from moot.compare.results import Result
-from moot.compare.summary import Summary
+from moot.compare.summary import Summary, is_part
 from moot.compare.telling import (
     FOUND,
     arms_table,
@@ -44,8 +44,14 @@ def report_page(found: Summary, registration: Mapping[str, Any], cases: Sequence
         registration: What was registered before the first call.
         cases: The names of the pages of its cases.
     """
-    parts = [*_head(found), '<div class="two">', *(html.figure(one, [one.told]) for one in _pictures(found))]
-    parts += ["</div>", *_tables(found), *_registered(registration), *_links(cases)]
+    parts = [
+        *_head(found),
+        '<div class="two">',
+        *(html.figure(one, [one.told]) for one in _pictures(found)),
+        "</div>",
+    ]
+    parts += [html.figure(one, [one.told]) for one in _kinds(found)]
+    parts += [*_tables(found), *_registered(registration), *_links(cases)]
     return html.page(f"{found.study} · study", parts)
 
 
@@ -126,12 +132,13 @@ def _head(found: Summary) -> Iterator[str]:
     yield f"<p class=state>{text(led(found))}</p>"
     yield from (f"<p class=soft>{text(one)}</p>" for one in sentences(found))
     yield "</header>"
+    spent = sum(one.usd * one.answers for one in found.arms)
     yield html.tiles(
         [
             ("cases", f"{found.cases:,}"),
             ("answers", f"{found.answers:,}"),
             ("calls", f"{sum(one.calls * one.answers for one in found.arms):,.0f}"),
-            ("spent", f"${sum(one.usd * one.answers for one in found.arms):,.2f}"),
+            *([("spent", f"${spent:,.2f}")] if spent else []),
         ]
     )
 
@@ -153,13 +160,17 @@ def _pictures(found: Summary) -> Iterator[Picture]:
     stated = {one.arm: one.reliability for one in found.arms if one.reliability}
     if stated:
         yield calibrated(stated)
+
+
+def _kinds(found: Summary) -> Iterator[Picture]:
+    """Draw what was found by kind, over the whole page: there may be many kinds."""
     kinds = {
         name: name.removeprefix(FOUND) for one in found.arms for name in one.scores if name.startswith(FOUND)
     }
     if kinds:
         yield found_by_kind(
             {
-                kind: {one.arm: one.scores[name] for one in found.arms if name in one.scores}
+                worded(kind): {one.arm: one.scores[name] for one in found.arms if name in one.scores}
                 for name, kind in sorted(kinds.items())
             }
         )
@@ -167,7 +178,7 @@ def _pictures(found: Summary) -> Iterator[Picture]:
 
 def _is_drawn(score: str, found: Summary) -> bool:
     """Whether a score's differences are worth a picture: what was asked, and where something shows."""
-    if score.startswith(FOUND) or " at " in score:
+    if is_part(score):
         return False
     shows = any(
         one.found.interval.low > 0 or one.found.interval.high < 0
@@ -186,7 +197,7 @@ def _costs(found: Summary, score: str) -> Iterator[Picture]:
     ]
     if priced:
         yield cost_and_quality(
-            score, "US dollars" if is_paid else "calls", priced, lambda value: f"{value:.2f}"
+            worded(score), "US dollars" if is_paid else "calls", priced, lambda value: f"{value:.2f}"
         )
 
 
@@ -208,4 +219,6 @@ def _registered(registration: Mapping[str, Any]) -> Iterator[str]:
 
 def _links(cases: Sequence[str]) -> Iterator[str]:
     links = ", ".join(f'<a href="{text(one)}">{text(one)}</a>' for one in cases)
-    yield f"<section><h2>Case by case</h2><p>Each answer, its scores and its log: {links or 'none yet'}.</p></section>"
+    said = links and f"Each answer, its scores and its log: {links}."
+    left_out = "They are left out here: <code>moot compare report DIR --pages FOLDER</code> writes them."
+    yield f"<section><h2>Case by case</h2><p>{said or left_out}</p></section>"

@@ -20,6 +20,10 @@ Word = Callable[[float], str]
 """Writes a figure as people read it."""
 
 
+FEW: Final = 3
+"""So many differences are told beside their picture, which has them all anyway."""
+
+
 class Difference(NamedTuple):
     """By how much an arm exceeds another in a score.
 
@@ -57,9 +61,10 @@ def forest(score: str, differences: Sequence[Difference], word: Word) -> Picture
     """
     ends = [end for one in differences for end in _ends(one.by)]
     clear = [one for one in differences if one.by.interval.low > 0 or one.by.interval.high < 0]
-    told = (
-        f"{len(clear)} of {len(differences)} intervals leave zero out"
-        f"{': ' if clear else ''}{'; '.join(f'{one.name} {_told(one.by, word)}' for one in clear)}."
+    told = f"{len(clear)} of {len(differences)} intervals leave zero out" + (
+        f": {'; '.join(f'{one.name} {_told(one.by, word)}' for one in clear)}."
+        if 0 < len(clear) <= FEW
+        else "."
     )
     rows = [
         (
@@ -170,7 +175,7 @@ def found_by_kind(kinds: Mapping[str, Mapping[str, Estimate]]) -> Picture:
     return Picture(
         "Found, by kind of error",
         told,
-        f"{drawn}{legend([Dots(arm, (), colours[arm]) for arm in arms])}",
+        f"{legend([Dots(arm, (), colours[arm]) for arm in arms])}{drawn}",
         ("kind", *(head for arm in arms for head in (arm, "95 % interval"))),
         tuple(
             (kind, *(cell for arm in arms for cell in _cells(shares.get(arm))))

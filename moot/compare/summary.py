@@ -130,6 +130,11 @@ class _Column:
             self.votes.setdefault(one.case, []).append(one.votes_correct)
 
 
+def is_part(score: str) -> bool:
+    """Say whether a score is that of a part of another one, such as one difficulty (`case.Scorer`)."""
+    return " " in score
+
+
 def summarise(
     registration: Mapping[str, Any], results: Iterable[Result], planned: int | None = None
 ) -> Summary:
@@ -214,7 +219,7 @@ def _differences(
         if asked is not None and (asked[1], asked[0]) == (arm, than):
             than, arm = arm, than  # noqa: PLW2901  # the registered direction
         for score in columns[arm].scores:
-            if " " in score and (arm, than, score) != asked:
+            if is_part(score) and (arm, than, score) != asked:
                 continue
             first, second = (_table(columns[one], score, cases) for one in (than, arm))
             if first is None or second is None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from moot.compare.cases.case import CORRECT
-from moot.compare.summary import ArmFound, Differing, Summary
+from moot.compare.summary import ArmFound, Differing, Summary, is_part
 from moot.statistics.clusters import Estimate
 
 LESS_IS_BETTER: Final = frozenset({"regret", "false_alarms"})
 """Scores that count what is bad."""
+
+NAMES: Final[Mapping[str, str]] = {"f1": "F1", "true_sharpe": "true Sharpe ratio"}
+"""Scores that are not read as they are written."""
 
 FOUND: Final = "found "
 """How the score for a kind of error begins."""
@@ -55,7 +58,7 @@ def outcome(one: Differing) -> str:
 
 def worded(score: str) -> str:
     """Write a score's name as people read it."""
-    return score.replace("_", " ")
+    return NAMES.get(score, score.replace("_", " "))
 
 
 def sentences(found: Summary) -> Iterator[str]:
@@ -63,8 +66,9 @@ def sentences(found: Summary) -> Iterator[str]:
     for one in found.arms:
         if one.silent:
             yield f"{one.arm} gave no answer {one.silent:,} of {one.answers:,} times; that counts as not right."
-        if one.effective_votes is not None:
-            yield f"The votes of {one.arm} are worth {figure(one.effective_votes)} independent ones."
+    worth = [f"those of {one.arm} {figure(one.effective_votes)}" for one in found.arms if one.effective_votes]
+    if worth:
+        yield f"How many independent votes they are worth: {', '.join(worth)}."
 
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
@@ -73,15 +77,18 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 def arms_table(arms: Sequence[ArmFound]) -> Table:
     """Return what each arm did: a row for each figure, a column for each arm."""
-    scores = list(dict.fromkeys(name for one in arms for name in one.scores))
+    scores = sorted(dict.fromkeys(name for one in arms for name in one.scores), key=is_part)
+    by_score = [(worded(score), *(figure(one.scores.get(score)) for one in arms)) for score in scores]
+    parts = sum(map(is_part, scores))
     rows = [
         ("answers", *(f"{one.answers:,}" for one in arms)),
         ("calls a case", *(f"{one.calls:.1f}" for one in arms)),
         ("US dollars a case", *(f"{one.usd:.4f}" if one.usd else "–" for one in arms)),
-        *((worded(score), *(figure(one.scores.get(score)) for one in arms)) for score in scores),
+        *by_score[: len(scores) - parts],
         ("Brier score", *(figure(one.brier) for one in arms)),
         ("votes are worth", *(figure(one.effective_votes) for one in arms)),
         ("calls for each right answer", *(figure(one.per_correct) for one in arms)),
+        *by_score[len(scores) - parts :],
     ]
     return ("figure", *(one.arm for one in arms)), [row for row in rows if set(row[1:]) != {"–"}]
 

@@ -25,6 +25,9 @@ MOST_DRAWN: Final = 1_000
 GROUPS: Final = 500
 """Of more cases, so many random groups are drawn instead, which takes no longer and bounds as well."""
 
+DIGITS: Final = 12
+"""Decimal places of a figure in which draws are told apart."""
+
 _AT_ONCE: Final = 4_000_000
 """How many numbers a bootstrap holds at once: it bounds the memory that takes."""
 
@@ -119,7 +122,8 @@ def _bounds(
         places = flat + rows * np.arange(len(flat))[:, np.newaxis]
         often = np.bincount(places.ravel(), minlength=len(flat) * rows).reshape(len(flat), rows)
         means: Floats = (often @ table).T / count
-        return figure(means.reshape(columns, *shape))
+        # Draws that give the same are the same, in whichever order a processor adds them up.
+        return np.round(figure(means.reshape(columns, *shape)), DIGITS)
 
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         # A figure that no row moves has no correction of its bias: NaN, and seen to below.

@@ -158,6 +158,9 @@ def report(
             help="Write report.html with pictures, report.md and pages of all cases here.",
         ),
     ] = None,
+    without_cases: Annotated[
+        bool, typer.Option("--without-cases", help="With --pages: leave the pages of all cases out.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Say what a study found: each arm's figures, and how arms differ, case by case."""
@@ -169,7 +172,7 @@ def report(
         if not found.left:
             keep_report(directory, found)
         if pages is not None:
-            write_pages(directory, found, pages)
+            write_pages(directory, found, pages, with_cases=not without_cases)
             say(f"the report is {pages / PAGE}")
     except OSError as error:
         raise Unusable(f"{error.filename or pages}: cannot be written: {error.strerror or error}") from None
@@ -182,6 +185,7 @@ def report(
 
 def print_summary(target: Console, found: Summary) -> None:
     """Print what the study came to, then figures with their intervals: arms, and differences in what decides it."""
+    from moot.compare.summary import is_part
     from moot.compare.telling import arms_table, differences_table, led, score_of, sentences, worded
 
     target.print(heading(found.study, f"{plural(found.cases, 'case')}, {plural(found.answers, 'answer')}"))
@@ -190,7 +194,7 @@ def print_summary(target: Console, found: Summary) -> None:
             print_prose(target, text)
     # What a score is made of by kind is a page's, not a terminal's.
     arms = [
-        replace(one, scores={name: of for name, of in one.scores.items() if " " not in name})
+        replace(one, scores={name: of for name, of in one.scores.items() if not is_part(name)})
         for one in found.arms
     ]
     abreast = max(1, (target.width - NAMED) // WIDEST)

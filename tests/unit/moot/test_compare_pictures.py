@@ -36,6 +36,13 @@ def test_a_forest_says_which_intervals_leave_zero_out() -> None:
     assert picture.rows[1] == ("debate over vote", "+0.03", "-0.04 to +0.10", "200")
 
 
+def test_a_forest_of_many_says_only_how_many_leave_zero_out_and_shows_them_all() -> None:
+    many = [Difference(f"arm-{n} over one", _of(0.2, 0.1, 0.3), is_primary=False) for n in range(4)]
+    picture = forest("score", many, _signed)
+    assert picture.told == "4 of 4 intervals leave zero out."
+    assert all(one.name in picture.html for one in many)
+
+
 def test_a_difference_of_one_case_has_no_interval_and_is_drawn_without_one() -> None:
     picture = forest("score", [Difference("a over b", _of(0.5, nan, nan, 1), is_primary=True)], _signed)
     assert picture.told == "0 of 1 intervals leave zero out."
