@@ -102,7 +102,7 @@ FAULTS: Final[Mapping[str, Mapping[str, Fault]]] = {
         "say_again": _act(4.0),
         "garbage": _act(2.0),
         "interrupt": Fault(3.0, LONG),
-        "prompt": Fault(3.0, WEEKS),
+        "prompt": Fault(6.0, WEEKS),
         "hostile": _act(1.0),
     },
     "crash": {
