@@ -14,7 +14,7 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,18 +96,19 @@ def missing(ranges: Sequence[Range], first: int, weeks: int) -> Iterator[tuple[i
         yield seed, end - seed
 
 
-def mended(ranges: Sequence[Range]) -> list[Range]:
+def mended(ranges: Sequence[Range], live: Callable[[int], Range]) -> list[Range]:
     """Live the weeks with findings again; return the ranges with what is found in them now."""
-    return [{**one, "findings": _found_again(one["findings"])} for one in ranges]
-
-
-def _found_again(findings: dict[str, list[str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for seed in findings:
-        options = ChaosOptions(seed=int(seed))
-        lived = run(options, lambda _week: None)
-        found |= range_of(options, lived.weeks, lived.wall_s)["findings"]
+    found = []
+    for one in ranges:
+        again = [live(int(seed))["findings"] for seed in one["findings"]]
+        found.append({**one, "findings": {seed: says for each in again for seed, says in each.items()}})
     return found
+
+
+def _week(seed: int) -> Range:
+    options = ChaosOptions(seed=seed)
+    lived = run(options, lambda _week: None)
+    return range_of(options, lived.weeks, lived.wall_s)
 
 
 def known() -> list[Range]:
@@ -195,7 +196,7 @@ def main() -> int:
     options = parser.parse_args()
     ranges = [] if options.no_write else known()
     if options.mended:
-        ranges, options.weeks = mended(ranges), 0
+        ranges, options.weeks = mended(ranges, _week), 0
     for first, weeks in list(missing(ranges, options.first, options.weeks)):
         ranges = _live(first, weeks, options.jobs, ranges, is_written=not options.no_write)
     if not options.no_write:

@@ -39,8 +39,13 @@ def test_a_soak_that_was_stopped_goes_on_with_what_is_missing() -> None:
 
 
 def test_a_week_that_is_lived_again_without_a_finding_loses_its_line_and_keeps_its_counts() -> None:
-    range_ = lived(717, 719)
-    assert run.mended([{**range_, "findings": {"718": ["was found"]}}]) == [range_]
+    before = lived(1, 9)
+
+    def live(seed: int) -> run.Range:
+        return {**lived(seed, seed), "findings": {"7": ["still found"]} if seed == 7 else {}}
+
+    found = run.mended([{**before, "findings": {"4": ["was found"], "7": ["was found"]}}], live)
+    assert found == [{**before, "findings": {"7": ["still found"]}}]
 
 
 def test_the_page_is_that_of_the_committed_ranges() -> None:
