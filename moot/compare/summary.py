@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from moot.compare.cases.case import CORRECT
+from moot.compare.columns import Column
 from moot.compare.results import Result
-from moot.statistics.calibration import Bin, brier, reliability
+from moot.statistics.calibration import Bin, reliability
 from moot.statistics.clusters import Estimate, difference, estimate, ratio
 from moot.statistics.permutation import Floats
 from moot.statistics.votes import effective_votes
+
+Rows = NDArray[np.intp]
+"""Places of cases, in the order in which they were met."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,36 +106,6 @@ class Summary:
         return plain
 
 
-class _Column:
-    """What the results of one arm add up to, by case."""
-
-    def __init__(self) -> None:
-        self.scores: dict[str, dict[str, list[float]]] = {}
-        self.calls: dict[str, float] = {}
-        self.usd = 0.0
-        self.answers = 0
-        self.silent = 0
-        self.stated: list[tuple[str, float, bool]] = []
-        self.votes: dict[str, list[tuple[float, ...]]] = {}
-        self.tables: dict[str, Floats] = {}
-        """Each score by case, once all results are taken."""
-
-    def take(self, one: Result) -> None:
-        self.answers += 1
-        self.silent += one.answer is None
-        self.usd += one.usd
-        self.calls[one.case] = self.calls.get(one.case, 0.0) + one.calls
-        for name, (part, of) in one.scores.items():
-            total = self.scores.setdefault(name, {}).setdefault(one.case, [0.0, 0.0])
-            total[0] += part
-            total[1] += of
-        right = one.scores.get(CORRECT)
-        if one.confidence is not None and right is not None:
-            self.stated.append((one.case, one.confidence, bool(right[0])))
-        if len(one.votes_correct) > 1:
-            self.votes.setdefault(one.case, []).append(one.votes_correct)
-
-
 def is_part(score: str) -> bool:
     """Say whether a score is that of a part of another one, such as one difficulty (`case.Scorer`)."""
     return " " in score
@@ -145,72 +121,55 @@ def summarise(
         results: In any order.
     """
     names = list(registration["arms"])
-    columns = {name: _Column() for name in names}
-    answered: dict[str, int] = {}
+    columns = {name: Column() for name in names}
+    rows: dict[str, int] = {}
+    answered = array("q")
     for one in results:
-        columns[one.arm].take(one)
-        answered[one.case] = answered.get(one.case, 0) + 1
+        row = rows.setdefault(one.case, len(rows))
+        if row == len(answered):
+            answered.append(0)
+        columns[one.arm].take(one, row)
+        answered[row] += 1
     whole = len(names) * registration["repetitions"]
-    cases = [case for case, count in answered.items() if count == whole]
+    cases = np.flatnonzero(np.array(answered) == whole)
     arms = tuple(_arm(name, columns[name], cases, registration["seed"]) for name in names)
     return Summary(
         study=registration["study"],
         question=registration["question"],
-        answers=sum(answered.values()),
+        answers=sum(answered),
         planned=registration["planned"],
         cases=len(cases),
         arms=arms,
-        differences=tuple(_differences(registration, columns, cases)) if cases else (),
+        differences=tuple(_differences(registration, columns, cases)) if len(cases) else (),
     )
 
 
-def _arm(name: str, column: _Column, cases: list[str], seed: int) -> ArmFound:
-    answers = max(column.answers, 1)
-    right = _table(column, CORRECT, cases)
-    per_correct = None
-    if right is not None:
-        calls = np.array([column.calls[case] for case in cases])
-        per_correct = _estimated(np.stack([calls, right[:, 0]], axis=1), ratio, seed)
-    stated = [(confidence, came) for case, confidence, came in column.stated]
-    score: Estimate | None = None
-    bins: tuple[Bin, ...] = ()
-    if stated and cases:
-        said, came = np.array([one for one, _ in stated]), np.array([one for _, one in stated])
-        squares: dict[str, list[float]] = {}
-        for (case, *_), error in zip(column.stated, brier(said, came).tolist(), strict=True):
-            squares.setdefault(case, []).append(error)
-        score = _estimated(np.array([[sum(one), len(one)] for one in squares.values()]), ratio, seed)
-        bins = reliability(said, came)
+def _arm(name: str, column: Column, cases: Rows, seed: int) -> ArmFound:
+    right = column.table(CORRECT, cases)
+    is_judged = bool(column.said) and len(cases) > 0
+    errors = column.errors()
     return ArmFound(
         arm=name,
         answers=column.answers,
         silent=column.silent,
-        calls=sum(column.calls.values()) / answers,
-        usd=column.usd / answers,
+        calls=column.calls_a_case(),
+        usd=column.usd / max(column.answers, 1),
         scores={
             score: _estimated(table, ratio, seed)
             for score in column.scores
-            if (table := _table(column, score, cases)) is not None
+            if (table := column.table(score, cases)) is not None
         },
-        brier=score,
-        reliability=bins,
-        effective_votes=_worth(column, seed),
-        per_correct=per_correct,
+        brier=_estimated(column.brier_table(), ratio, seed) if is_judged else None,
+        reliability=reliability(np.array(column.said), np.array(column.came) != 0) if is_judged else (),
+        effective_votes=None if errors is None else effective_votes(errors, np.random.default_rng(seed)),
+        per_correct=None
+        if right is None
+        else _estimated(np.stack([column.calls(cases), right[:, 0]], axis=1), ratio, seed),
     )
 
 
-def _worth(column: _Column, seed: int) -> Estimate | None:
-    """Estimate effective votes of as many voters as every case has."""
-    given = [one for votes in column.votes.values() for one in votes]
-    if len(given) < 2 or len(given) < column.answers:
-        return None
-    voters = min(map(len, given))
-    errors = np.array([one[:voters] for one in given]) < 0.5
-    return effective_votes(errors, np.random.default_rng(seed))
-
-
 def _differences(
-    registration: Mapping[str, Any], columns: Mapping[str, _Column], cases: list[str]
+    registration: Mapping[str, Any], columns: Mapping[str, Column], cases: Rows
 ) -> list[Differing]:
     primary = registration.get("primary")
     asked = (primary["arm"], primary["than"], primary["score"]) if primary else None
@@ -221,7 +180,7 @@ def _differences(
         for score in columns[arm].scores:
             if is_part(score) and (arm, than, score) != asked:
                 continue
-            first, second = (_table(columns[one], score, cases) for one in (than, arm))
+            first, second = (columns[one].table(score, cases) for one in (than, arm))
             if first is None or second is None:
                 continue
             table = np.concatenate([first, second], axis=1)
@@ -230,27 +189,12 @@ def _differences(
                     arm=arm,
                     than=than,
                     score=score,
-                    calls=(_calls(columns[arm]), _calls(columns[than])),
+                    calls=(columns[arm].calls_a_case(), columns[than].calls_a_case()),
                     found=_estimated(table, difference(ratio), registration["seed"]),
                     is_primary=(arm, than, score) == asked,
                 )
             )
     return sorted(found, key=lambda one: not one.is_primary)
-
-
-def _calls(column: _Column) -> float:
-    return sum(column.calls.values()) / max(column.answers, 1)
-
-
-def _table(column: _Column, score: str, cases: list[str]) -> Floats | None:
-    """Return part and of by case, shape (cases, 2); None where there is nothing."""
-    by_case = column.scores.get(score)
-    if by_case is None or not cases:
-        return None
-    if score not in column.tables:
-        flat = [each for case in cases for each in by_case.get(case, (0.0, 0.0))]
-        column.tables[score] = np.array(flat, dtype=np.float64).reshape(-1, 2)
-    return column.tables[score]
 
 
 def _estimated(table: Floats, figure: Any, seed: int) -> Estimate:

@@ -1,9 +1,13 @@
 """What a study's results come to."""
 
+import tracemalloc
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from moot.compare.columns import Column
 from moot.compare.results import Result
 from moot.compare.summary import Summary, summarise
 
@@ -53,3 +57,34 @@ def test_a_part_of_a_figure_is_shown_and_compared_only_where_it_was_registered()
     registered = _summary("correct at 3").differences
     assert [(one.score, one.is_primary) for one in registered] == [("correct at 3", True), ("correct", False)]
     assert registered[0].found.value == pytest.approx(0.4)
+
+
+def test_the_order_of_results_moves_nothing_and_a_case_without_a_score_adds_nothing_to_it() -> None:
+    column, other = Column(), Column()
+    given = [_result(f"c{n}", "one", n % 2 == 0) for n in range(4)]
+    given[0] = replace(given[0], scores={**given[0].scores, "rare": (2.0, 5.0)})
+    for row, one in enumerate(given):
+        column.take(one, row)
+    for row in (3, 1, 0, 2):
+        other.take(given[row], row)
+    rows = np.arange(4)
+    for found in (column, other):
+        rare, right = found.table("rare", rows), found.table("correct", rows[1:])
+        assert rare is not None and right is not None
+        assert rare.tolist() == [[2, 5], [0, 0], [0, 0], [0, 0]]
+        assert right.tolist() == [[0, 1], [1, 1], [0, 1]]
+        assert found.calls(rows).tolist() == [2, 2, 2, 2]
+        assert found.table("unheard of", rows) is None
+
+
+def test_a_case_adds_some_numbers_to_what_is_held_and_not_what_was_answered() -> None:
+    column = Column()
+    long = replace(_result("c0", "one", right=True), answer="x" * 1_000_000)
+    tracemalloc.start()
+    try:
+        for row in range(200):
+            column.take(replace(long, answer=f"{row}{long.answer}"), row)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1_000_000
