@@ -8,11 +8,14 @@ from typing import Any, Final
 
 from moot.memory.store import Store
 from moot.protocols.calls.exhaustion import Exhaustion
+from moot.protocols.escalation.case import EscalationState
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.people import Note, Stop
 from moot.protocols.kernel.rules import Gate, Rules
+from moot.protocols.kernel.stop import SOCIETY
 
 NOTES_KEPT: Final = 50
 """What people said lately, shown to every mind that may read it."""
@@ -26,6 +29,7 @@ class Folding:
         gate: What counts ids for the sequencer.
         docket: All open cases.
         store: Memory.
+        stop_asked: Why a person stopped the society, "" while nobody did; a STOP before the last start is over.
     """
 
     def __init__(self, *, rules: Rules, gate: Gate, store: Store) -> None:
@@ -34,6 +38,7 @@ class Folding:
         self.gate = gate
         self.store = store
         self.docket = Docket(rules)
+        self.stop_asked = ""
         self._transcripts: dict[str, list[Envelope]] = {}
         self._causes: dict[str, tuple[str | None, int]] = {}
         self._refusals: dict[str, str] = {}
@@ -102,5 +107,12 @@ class Folding:
                 heard = {e.seq for e in parent}
                 parent.extend([e for e in said if e.seq not in heard])
         body = env.body
+        if type(body) is SocietyStarted:
+            self.stop_asked = ""
+        elif type(body) is Stop and body.scope == SOCIETY and fx.violation is None:
+            self.stop_asked = body.why
+        for state in fx.ended:
+            if type(state) is EscalationState and state.effect == "stop_society":
+                self.stop_asked = f"as {state.case_id} was answered"
         if type(body) is Note or (type(body) is EscalationAnswer and body.text):
             self._notes.append(env)

@@ -29,10 +29,9 @@ from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.minds import STAND_IN
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation
 from moot.protocols.kernel.officers import MIND_FAILED, ClockSet
-from moot.protocols.kernel.people import SeatReleased, SeatTaken, Stop
+from moot.protocols.kernel.people import SeatReleased, SeatTaken
 from moot.protocols.kernel.rules import Gate, Rules
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, Seat
-from moot.protocols.kernel.stop import SOCIETY
 from moot.protocols.rulebook import rulebook
 from moot.seeing import may_see
 
@@ -57,7 +56,6 @@ class Host(Folding):
         contents: Reads works that are kept as evidence, for obligations that may see them.
         fault: What stopped the host, None while it runs (K5).
         outage: Holds publishers up while the disk takes nothing; None: they get its error.
-        stop_asked: Why a person stopped the society, "" while nobody did; a STOP before the last start is over.
     """
 
     def __init__(self, *, rules: Rules, gate: Gate, bus: Bus, store: Store, clock: Clock) -> None:
@@ -66,7 +64,6 @@ class Host(Folding):
         self.bus = bus
         self.clock = clock
         self.fault: Exception | None = None
-        self.stop_asked = ""
         self.listeners: list[Listener] = []
         self.on_fault: Callable[[Exception], None] | None = None
         self.duty_runner: DutyRunner | None = None
@@ -100,8 +97,6 @@ class Host(Folding):
         body = env.body
         if type(body) is ClockSet and body.held_s:
             self.clock.catch_up(body.held)
-        if type(body) is Stop and body.scope == SOCIETY and fx.violation is None:
-            self.stop_asked = body.why
         if fx.violation is not None:
             _log.info(
                 "violation", seq=env.seq, case_id=env.case_id, rule=fx.violation.rule, why=fx.violation.why
@@ -135,8 +130,6 @@ class Host(Folding):
         for state in fx.ended:
             if type(state) is EscalationState and state.effect == "restart_seat":
                 self.restart_bot(Seat(state.subject))
-            elif type(state) is EscalationState and state.effect == "stop_society":
-                self.stop_asked = f"as {state.case_id} was answered"
         if self._exhaustion.asks_again_at == env.seq:
             self._ask_again()
         if self.duty_runner is not None and self._concerns_officers(env, fx, self.duty_runner):

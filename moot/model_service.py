@@ -31,6 +31,7 @@ from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.seats import Seat
 
 if TYPE_CHECKING:
+    from moot.hosts.leading import Leading
     from moot.recording import Life
 
 Synced = Callable[[int], Future[None]]
@@ -147,6 +148,7 @@ async def model_service(
     synced: Synced | None,
     life: Life | None = None,
     ports: Ports | None = None,
+    led: Leading | None = None,
 ) -> AsyncIterator[ModelService | None]:
     """Find out how the models are called, and have everything closed in the end; None when no model fills a seat.
 
@@ -157,6 +159,7 @@ async def model_service(
         synced: Gives what is done when the log is durable up to a seq; None: whatever is published.
         life: A recorded one, whose answers count instead of the models'; None: none.
         ports: What stands between the society and its models; None: nothing.
+        led: What this host leads with, of several that could; None: there is but one.
 
     Raises:
         BadInput: The recording has no bodies.
@@ -172,7 +175,9 @@ async def model_service(
     rehearsed = ports.models(seats)
     is_live = rehearsed is None and (life is None or life.goes_on)
     clients = {name: client_of(name, given) for name, given in seats.models.items()} if is_live else {}
-    bodies = InMemoryBodies() if directory is None else BodiesFile(directory / CALLS_NAME)
+    bodies: Bodies = InMemoryBodies() if directory is None else BodiesFile(directory / CALLS_NAME)
+    if led is not None:
+        bodies = led.bodies(bodies)
     with bodies:
         async with AsyncExitStack() as exits:
             io = await exits.enter_async_context(IoThread(clock, name="models"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from moot.bots.desk.intraday import read_intraday
 from moot.bots.desk.market import Market
@@ -27,6 +27,9 @@ from moot.protocols.kernel.times import parse_instant, rfc3339
 from moot.recording import Life
 from moot.seating import Script
 from moot.stored import first_envelope
+
+if TYPE_CHECKING:
+    from moot.hosts.leading import Leading
 
 
 @dataclass(slots=True)
@@ -52,7 +55,8 @@ class Plan:
         start: Society time of its very first message.
         society_id: Tells it from every other society; None: one is drawn. A society that goes on keeps its own.
         directory: Its data directory; None: nothing is written.
-        bus: `memory` streams its log out behind itself; `sqlite` is durable.
+        bus: `memory` streams its log out behind itself; `sqlite` is durable; `nats` is led by one of several hosts.
+        led: What this host leads with, where the bus is `nats`.
         scripts: Scripts by seat.
         is_admin_simulated: Whether a simulated admin answers escalations (R-D19).
         is_warm_up: Whether what follows is marked as a warm-up.
@@ -73,7 +77,8 @@ class Plan:
     start: datetime
     society_id: str | None = None
     directory: Path | None = None
-    bus: Literal["memory", "sqlite"] = "memory"
+    bus: Literal["memory", "sqlite", "nats"] = "memory"
+    led: Leading | None = None
     scripts: Mapping[Seat, Script] = field(default_factory=dict)
     is_admin_simulated: bool = False
     is_warm_up: bool = False
@@ -103,6 +108,11 @@ class Plan:
         return ModelSeats.of(self.chosen, self.settings.models, self.settings.budget)
 
     @property
+    def goes_on(self) -> bool:
+        """Say whether its directory holds what was said before, so that it goes on from there."""
+        return self.directory is not None and self.bus != "memory"
+
+    @property
     def last_seq(self) -> int | None:
         """Say behind which message its log is cut, as a kill cuts it; None: nowhere."""
         return None if self.recording is None else self.recording.cut
@@ -116,7 +126,7 @@ class Plan:
 def prices(plan: Plan) -> tuple[Universe, dict[str, Any]]:
     """Load the society's prices; a society that goes on keeps those of its first start (R-M2)."""
     spec, start, seed = plan.settings.prices.source, plan.start, plan.seed
-    first = first_envelope(plan.directory) if plan.directory is not None and plan.bus == "sqlite" else None
+    first = first_envelope(plan.directory) if plan.directory is not None and plan.goes_on else None
     known = first.body if first is not None else None
     if isinstance(known, SocietyStarted) and isinstance(logged := known.data.get("prices"), Mapping):
         spec, start, seed = str(logged["spec"]), parse_instant(str(logged["start"])), int(logged["seed"])

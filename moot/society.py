@@ -104,14 +104,18 @@ class Society:
         async with AsyncExitStack() as exits:
             if plan.directory is not None:
                 lease = lease or exits.enter_context(Lease.acquire(plan.directory))
-            rulebook = rules(plan.settings.viewers.viewers())
+            followed = plan.led.folding if plan.led is not None else None
+            rulebook = rules(plan.settings.viewers.viewers()) if followed is None else followed.rules
             gate = Gate(rulebook)
             with collector_off():
                 store, evidence = await memory_of(plan, clock, exits)
                 past = [entry.envelope for entry in plan.past.entries] if plan.past is not None else []
                 bus, synced = await bus_of(plan, clock, gate, lease, exits)
                 host = Host(rules=rulebook, gate=gate, bus=bus, store=store, clock=clock)
-                catch_up(plan, host)
+                if followed is not None:
+                    host.restore(followed.snapshot())
+                if plan.directory is not None and plan.goes_on:
+                    catch_up(plan.directory, host)
                 host.catch_up(past)
             host.attach()
             universe, data = prices(plan)
@@ -124,10 +128,11 @@ class Society:
                     synced,
                     plan.recording,
                     plan.ports,
+                    plan.led,
                 )
             )
             self = cls(plan, clock, bus, host, calls, exits.pop_all())
-        host.on_fault = self._fail
+        host.on_fault = self.fail
         host.listeners.append(self._snapshot_now_and_then)
         if listener is not None:
             host.listeners.append(listener)
@@ -149,8 +154,8 @@ class Society:
         await self.host.publish(self._started(data, models))
         clock.on_behind = self._fell_behind
         if self.calls is not None:
-            await self.calls.serve(self.host, self._fail)
-        if plan.bus == "sqlite" and clock.kind != "virtual":
+            await self.calls.serve(self.host, self.fail)
+        if plan.goes_on and clock.kind != "virtual":
             self.host.outage = Outage(self.bus, clock, audit=self._unstored)
         duty_runner = DutyRunner(self.host, clock)
         self.host.duty_runner = duty_runner
@@ -192,11 +197,15 @@ class Society:
             rules_version=VERSION,
             moot_version=MOOT_VERSION,
             seed=plan.seed,
-            data=dict(data),
+            data={**data, **({} if plan.led is None else {"leader": plan.led.as_log()})},
             speed=1.0 if clock.kind == "virtual" else clock.speed,
             paused=clock.paused,
             clock=clock.kind,
-            durability=plan.durability if plan.bus == "sqlite" else "none",
+            durability=plan.durability
+            if plan.bus == "sqlite"
+            else plan.bus
+            if plan.led is not None
+            else "none",
             warm_up=plan.is_warm_up,
             rehearsal=plan.rehearsal,
             after_seq=self.bus.head.seq,
@@ -233,7 +242,7 @@ class Society:
     async def _snapshot(self) -> None:
         """Write a snapshot of all folds, if there is enough to save and memory is on the disk as far (K18)."""
         host, directory = self.host, self.plan.directory
-        if directory is None or self.plan.bus != "sqlite" or host.docket.seq < SNAPSHOT_FROM:
+        if directory is None or not self.plan.goes_on or host.docket.seq < SNAPSHOT_FROM:
             return
         try:
             await host.store.flush()
@@ -250,7 +259,8 @@ class Society:
         if env.seq % EVERY == 0 and not self._is_closed:
             self._saving = asyncio.create_task(self._snapshot(), name="snapshot")
 
-    def _fail(self, fault: Exception) -> None:
+    def fail(self, fault: Exception) -> None:
+        """End the society with a fault, as `run_until` raises it."""
         if not self._faulted.done():
             self._faulted.set_exception(fault)
 
@@ -266,7 +276,7 @@ class Society:
 
     def _office_ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (fault := task.exception()) is not None:
-            self._fail(fault if isinstance(fault, Exception) else RuntimeError(repr(fault)))
+            self.fail(fault if isinstance(fault, Exception) else RuntimeError(repr(fault)))
 
     async def run_until(self, until: datetime | None = None, stop: asyncio.Event | None = None) -> None:
         """Let the society live until an instant, a stop, or a person's STOP.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -16,33 +16,30 @@ from moot.channels.log.sequencer import Entry
 from moot.channels.log.sqlite import SqliteBus
 from moot.channels.log.write_behind import LogWriter
 from moot.clock import Clock
-from moot.host import Host
+from moot.folding import Folding
 from moot.memory.errors import CorruptStore
 from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 from moot.memory.inmemory import InMemoryStore
-from moot.memory.sqlite import SqliteStore
+from moot.memory.sqlite import HoldTime, SqliteStore
 from moot.memory.store import Store
 from moot.model_service import Synced
 from moot.plan import Plan
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.rules import Gate
 from moot.snapshot import read_snapshot
-from moot.stored import hash_at, stored_envelopes
+from moot.stored import hash_at, last_envelope, stored_envelopes
 
 _log = structlog.get_logger("moot.stores")
 
 
-def catch_up(plan: Plan, host: Host) -> None:
-    """Fold what the log holds, from the snapshot on where one fits (K18)."""
-    directory = plan.directory
-    if directory is None or plan.bus != "sqlite":
-        return
-    first = 1
-    found = read_snapshot(directory, rules=host.rules, hash_at=partial(hash_at, directory))
-    if found is not None and found[0] <= host.store.applied_seq:
-        host.restore(found[1])
-        first = found[0] + 1
-    host.catch_up(stored_envelopes(directory, first))
+def catch_up(directory: Path, folding: Folding) -> None:
+    """Fold what the log of a data directory holds, from the snapshot on where one fits (K18)."""
+    if not folding.docket.seq:
+        found = read_snapshot(directory, rules=folding.rules, hash_at=partial(hash_at, directory))
+        if found is not None and found[0] <= folding.store.applied_seq:
+            folding.restore(found[1])
+    if last_envelope(directory) is not None:
+        folding.catch_up(stored_envelopes(directory, folding.docket.seq + 1))
 
 
 async def memory_of(plan: Plan, clock: Clock, exits: AsyncExitStack) -> tuple[Store, Evidence]:
@@ -53,18 +50,24 @@ async def memory_of(plan: Plan, clock: Clock, exits: AsyncExitStack) -> tuple[St
     """
     if plan.directory is None:
         return InMemoryStore(), plan.past.evidence if plan.past is not None else InMemoryEvidence()
-    store = await _open_memory(plan.directory, clock)
-    exits.push_async_callback(store.close)
-    return store, DirectoryEvidence(plan.directory / "evidence")
-
-
-async def _open_memory(directory: Path, clock: Clock) -> SqliteStore:
-    """Open memory; what is damaged or belongs to another log is thrown away, for the log rebuilds it."""
-    path = directory / "moot.memory.sqlite"
     # People look at what a living society remembers; a simulated one is looked at when it is over.
-    is_prompt = clock.kind != "virtual"
+    store = await open_memory(plan.directory, hold=clock.hold, is_prompt=clock.kind != "virtual")
+    exits.push_async_callback(store.close)
+    evidence = DirectoryEvidence(plan.directory / "evidence")
+    return store, evidence if plan.led is None else plan.led.evidence(evidence)
+
+
+async def open_memory(
+    directory: Path, *, hold: HoldTime = nullcontext, is_prompt: bool = False
+) -> SqliteStore:
+    """Open memory; what is damaged or belongs to another log is thrown away, for the log rebuilds it.
+
+    Raises:
+        StoreUnavailable: It cannot be opened.
+    """
+    path = directory / "moot.memory.sqlite"
     try:
-        store = await SqliteStore.open(path, hold=clock.hold, is_prompt=is_prompt)
+        store = await SqliteStore.open(path, hold=hold, is_prompt=is_prompt)
     except CorruptStore as damage:
         why = str(damage)
     else:
@@ -75,7 +78,7 @@ async def _open_memory(directory: Path, clock: Clock) -> SqliteStore:
         why = f"{path}: what it knows up to seq {seq} is not of this log"
     _log.warning("memory is rebuilt from the log", why=why)
     SqliteStore.discard(path)
-    return await SqliteStore.open(path, hold=clock.hold, is_prompt=is_prompt)
+    return await SqliteStore.open(path, hold=hold, is_prompt=is_prompt)
 
 
 async def bus_of(
@@ -101,6 +104,10 @@ async def bus_of(
             lease=lease,
             hold=clock.hold,
         )
+    elif plan.led is not None:
+        from moot.channels.nats.tempbus import TempBus
+
+        bus = await TempBus.open(plan.led.nats, plan.directory, gate, clock.now, lease, clock.hold)
     else:
         past = plan.past.entries if plan.past is not None else []
         on_entry: Callable[[Entry], None] | None = None

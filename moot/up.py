@@ -7,10 +7,10 @@ import shutil
 import signal
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import structlog
 
@@ -44,6 +44,10 @@ from moot.seating import seats_of
 from moot.society import Society
 from moot.stored import first_envelope, last_envelope, last_sent_at, stored_envelopes
 
+if TYPE_CHECKING:
+    from moot.channels.nats.address import NatsAddress
+    from moot.hosts.leading import Leading
+
 _log = structlog.get_logger("moot.up")
 
 COMMAND_LINE: Final = "cli"
@@ -64,7 +68,7 @@ class UpOptions:
     Attributes:
         directory: Its data directory.
         speed: Society seconds a wall second; 1 is the real clock.
-        bus: `sqlite` is durable; `memory` is gone with the process.
+        bus: `sqlite` is durable; `memory` is gone with the process; an address: one of several hosts leads it there.
         seed: Seeds the minds.
         warm_up_days: A fresh society first lives so many days at most in virtual time, marked as such.
         chaos: The share of occasions at which something is made to go wrong, drawn from the seed: a rehearsal, marked
@@ -83,7 +87,7 @@ class UpOptions:
 
     directory: Path = DEFAULT_DIRECTORY
     speed: float = 1.0
-    bus: Literal["sqlite", "memory"] = "sqlite"
+    bus: Literal["sqlite", "memory"] | NatsAddress = "sqlite"
     seed: int = 1
     warm_up_days: float = 0.0
     chaos: float | None = None
@@ -136,6 +140,9 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         if options.is_new:
             _set_aside(directory, feed)
         set_up_logging(directory / "moot.log", terminal=True)
+        if not isinstance(options.bus, str):
+            _live_on_nats(options, options.bus, settings, minds, lease, feed)
+            return 0
         past = last_sent_at(directory)
         rehearsal = _rehearsal(options, feed)
         if past is None and options.warm_up_days > 0:
@@ -157,6 +164,51 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         )
         clock.run(lambda running: _live(options, plan, running, lease, feed))
     return 0
+
+
+def _live_on_nats(
+    options: UpOptions,
+    address: NatsAddress,
+    settings: Settings,
+    minds: Mapping[str, Chosen],
+    lease: Lease,
+    feed: Feed,
+) -> None:
+    """Follow the leader of a society on NATS, and lead whenever nobody does, until told to stop.
+
+    Raises:
+        BadInput: It is asked for what only a society on one host can do.
+        CorruptLog: The stream and the mirror differ.
+        NatsUnavailable: No server answers.
+    """
+    from moot.hosts.taking_turns import take_turns
+
+    for name, is_asked in (
+        ("--new", options.is_new),
+        ("--warm-up", bool(options.warm_up_days)),
+        ("--chaos", options.chaos is not None),
+    ):
+        if is_asked:
+            raise BadInput(
+                f"{name} is for a society on one host: leave it out, or leave out --bus {address.where}"
+            )
+    if line := models_told(minds, settings):
+        feed.say(line)
+    plan = Plan(
+        settings=settings,
+        seed=options.seed,
+        start=wall_now(),
+        directory=options.directory,
+        bus="nats",
+        minds=minds,
+    )
+
+    def live(leading: Leading) -> None:
+        clock, start = _clock(options, last_sent_at(options.directory))
+        led = replace(plan, start=start, led=leading)
+        clock.run(lambda running: _live(options, led, running, lease, feed))
+
+    take_turns(plan, address, lease, live, feed.say)
 
 
 def _rehearsal(options: UpOptions, feed: Feed) -> float | None:
@@ -293,6 +345,10 @@ async def _serve_guests(
         path = plan.directory / "log.sqlite"
         pump = InboxPump(path, door, decode_body, hold=clock.hold)
         exits.push_async_callback(pump.close)
+        if plan.led is not None:
+            from moot.hosts.taking_turns import among_hosts
+
+            await among_hosts(exits, plan.led, society, door)
 
         async def control(op: str, value: float | None, by: str) -> dict[str, Any]:
             return await control_clock(society, op, value, by)

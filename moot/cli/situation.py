@@ -180,11 +180,20 @@ class Situation:
             "escalations_open": [c.case_id for c in self.docket.cases.values() if c.kind == "escalation"],
             "cases_ended": len(self.docket.ended),
             "queued": self.queued,
+            "hosts": self.hosts_json(),
             "desk": self.desk_json(),
             "panels": self.panels_json(),
             "calls": self.calls_json(),
             **self.as_json(),
         }
+
+    def hosts_json(self) -> dict[str, Any] | None:
+        """Return who leads and how far every host is; None where no host of several runs, or at a past moment."""
+        from moot.hosts.noted import hosts_of
+
+        return (
+            hosts_of(self.log.directory) if self.pid is not None and self.log.directory is not None else None
+        )
 
     def market(self) -> Market:
         """Return whether the exchange is open, and until when."""

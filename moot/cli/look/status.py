@@ -95,6 +95,9 @@ def status(
         )
     for system in sorted(context.stopped):
         rows.add_row("stopped", f"system {system}, by a person, until the society is started again")
+    if hosts := found.hosts_json():
+        rows.add_row("leader", _leader(hosts))
+        rows.add_row("hosts", _hosts(hosts))
     if found.queued:
         rows.add_row("inbox", f"{plural(found.queued, 'post')} waiting")
     print_table(target, rows)
@@ -196,6 +199,22 @@ def _panels(panels: Mapping[str, Any]) -> Text:
     shrunk = f"{panels['shrunk']} in [PANEL-SHRUNK] ({per_cent(panels['shrunk_rate'])})"
     said = f"{panels['ended']} ended, {panels['decided']} with a decision, "
     return Text.assemble(said, (shrunk, "bold red" if panels["is_alarming"] else ""))
+
+
+def _leader(hosts: Mapping[str, Any]) -> str:
+    from moot.protocols.kernel.times import parse_instant
+
+    leader = hosts["leader"]
+    if leader is None:
+        return f"nobody now, of {hosts['society']}"
+    return f"{leader['name']} leads {hosts['society']} since {clock_time(parse_instant(leader['since']))} UTC"
+
+
+def _hosts(hosts: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{one['name']} " + (f"{one['behind']:,} behind" if one["behind"] else f"at message {one['seq']:,}")
+        for one in hosts["hosts"]
+    )
 
 
 def _state(found: Situation) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,6 +15,9 @@ from moot.cli.numbers import seed_option, some_days, some_speed
 from moot.cli.place import DEFAULT, login_name, owner_of
 from moot.cli.setup.config import ConfigFile, readable
 from moot.place import price_source
+
+if TYPE_CHECKING:
+    from moot.channels.nats.address import NatsAddress
 
 Prices = Annotated[
     str | None,
@@ -30,6 +34,7 @@ Prices = Annotated[
     "moot up --model http://127.0.0.1:8080/v1#qwen3:8b --seats critic,evolver",
     "moot up --model local --seats critic --budget 2.00 --config my-society.toml",
     "moot up --new --prices ./prices.csv",
+    "moot up --bus nats://10.0.0.5:4222 --society desk --data ./host-a",
 )
 def up(
     speed: Annotated[
@@ -45,9 +50,16 @@ def up(
         Path, typer.Option("--data", metavar="DIR", help="Where it lives; by default ./moot-data.")
     ] = DEFAULT,
     bus: Annotated[
-        Literal["sqlite", "memory"],
-        typer.Option("--bus", metavar="BUS", help="sqlite lasts; memory is gone at the end."),
+        str,
+        typer.Option(
+            "--bus",
+            metavar="BUS",
+            help="sqlite lasts; memory is gone at the end; nats://HOST:PORT is led by one of several hosts.",
+        ),
     ] = "sqlite",
+    society: Annotated[
+        str | None, typer.Option("--society", metavar="NAME", help="What the society is called on NATS.")
+    ] = None,
     seed: Annotated[int | None, seed_option("Seeds the simulated minds")] = None,
     warm_up: Annotated[
         float,
@@ -108,11 +120,12 @@ def up(
     from moot.heap import settle_heap
     from moot.up import UpOptions, run_up
 
+    where = _bus(bus, society)
     owner = owner_of(data) if data.exists() else login_name()
     options = UpOptions(
         directory=data,
         speed=speed,
-        bus=bus,
+        bus=where,
         seed=1 if seed is None else seed,
         warm_up_days=warm_up,
         chaos=chaos,
@@ -129,3 +142,21 @@ def up(
     )
     settle_heap()
     return run_up(options)
+
+
+def _bus(named: str, society: str | None) -> Literal["sqlite", "memory"] | NatsAddress:
+    """Return what the log is kept in.
+
+    Raises:
+        Unusable: It is none that Moot knows.
+        BadInput: It is a wrong address.
+    """
+    if named in ("sqlite", "memory"):
+        if society is not None:
+            raise Unusable("--society is the name of a society on NATS: add --bus nats://HOST:PORT")
+        return "memory" if named == "memory" else "sqlite"
+    from moot.channels.nats.address import NatsAddress, is_nats
+
+    if not is_nats(named):
+        raise Unusable(f"--bus {named}: sqlite, memory or nats://HOST:PORT")
+    return NatsAddress.parse(named, society=society or "", environ=os.environ)

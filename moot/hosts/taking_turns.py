@@ -1,0 +1,141 @@
+"""Following and leading in turn: a host leads when nobody does, and follows again when it was deposed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+import socket
+import uuid
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from moot.channels.errors import BusClosed, LeaseHeld, StorageError
+from moot.channels.log.lease import Lease
+from moot.channels.nats.address import NatsAddress
+from moot.channels.nats.lease import NatsLease, deposed
+from moot.channels.nats.pump import NatsPump
+from moot.channels.nats.thread import NatsThread
+from moot.clock.wall import utc_ns
+from moot.hosts.leading import Leading
+from moot.hosts.presence import Presence
+from moot.hosts.standby import Standby
+from moot.plan import Plan
+from moot.ports import Posting
+from moot.protocols.codec import decode_body
+from moot.protocols.kernel.times import rfc3339
+from moot.society import Society
+
+AGAIN_S: Final = 1.0
+"""The pause after the servers were not there, in wall seconds."""
+
+_NO_NAME: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+_log = structlog.get_logger(__name__)
+
+
+def take_turns(
+    plan: Plan,
+    address: NatsAddress,
+    lease: Lease,
+    live: Callable[[Leading], None],
+    tell: Callable[[str], None],
+) -> None:
+    """Follow, lead, and follow again, until told to stop.
+
+    Args:
+        plan: What society it is; it has a directory.
+        address: Where its log is.
+        lease: That of the directory.
+        live: Leads until the society is stopped.
+        tell: Told in one line what the host does.
+
+    Raises:
+        CorruptLog: The stream and the mirror differ.
+        NatsUnavailable: No server answers at the start.
+    """
+    assert plan.directory is not None
+    name = name_of(plan.directory)
+    with NatsThread(address, name=name) as nats:
+        while True:
+            try:
+                leading = asyncio.run(_follow(plan, lease, nats, name, tell))
+            except (BusClosed, StorageError) as fault:
+                tell(f"this host cannot follow: {fault}; it tries again")
+                if asyncio.run(_stopped_within(AGAIN_S)):
+                    return
+                continue
+            if leading is None:
+                return
+            tell(f"{name} leads {address} from message {leading.folding.docket.seq} on")
+            try:
+                return live(leading)
+            except LeaseHeld as held:
+                tell(f"{held}; it follows")
+            except (BusClosed, StorageError) as fault:
+                tell(f"this host cannot lead: {fault}; it follows")
+            finally:
+                leading.lease.close()
+
+
+def name_of(directory: Path) -> str:
+    """Return what a host is called: its machine and its data directory."""
+    return _NO_NAME.sub("-", f"{socket.gethostname()}-{directory.absolute().name}")[:100]
+
+
+async def among_hosts(exits: AsyncExitStack, leading: Leading, society: Society, door: Posting) -> None:
+    """Serve the inbox that all hosts share, tell how far this one is, and end when it is deposed; until `exits` closes.
+
+    Args:
+        exits: Closed before the society is.
+        leading: What the host leads with.
+        society: The society.
+        door: Takes in what guests post.
+    """
+    loop, directory = asyncio.get_running_loop(), society.plan.directory
+    assert directory is not None
+
+    def lost(_lost: object) -> None:
+        if not loop.is_closed():
+            fault = deposed(str(leading.nats.address), leading.lease.leader)
+            loop.call_soon_threadsafe(society.fail, fault)
+
+    leading.lease.lost.add_done_callback(lost)
+    exits.enter_context(Presence(leading.nats, directory, leading.name, lambda: society.host.docket.seq))
+    pump = NatsPump(leading.nats, leading.lease.epoch, door, decode_body, hold=society.clock.hold)
+    exits.push_async_callback(pump.close)
+
+
+async def _follow(
+    plan: Plan, lease: Lease, nats: NatsThread, name: str, tell: Callable[[str], None]
+) -> Leading | None:
+    def stand() -> NatsLease:
+        token = uuid.uuid4().hex  # noqa: TID251  # tells one candidacy from all others; the log does not depend on it
+        return NatsLease(nats, name=name, token=token, since=_now)
+
+    return await Standby(plan, lease, nats, name, stand).follow(_stop(), tell)
+
+
+async def _stopped_within(wall_s: float) -> bool:
+    try:
+        await asyncio.wait_for(_stop().wait(), wall_s)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _stop() -> asyncio.Event:
+    """Return what Ctrl-C and SIGTERM set, on the running loop."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+def _now() -> str:
+    return rfc3339(datetime.fromtimestamp(utc_ns() // 1_000_000_000, UTC))
