@@ -105,9 +105,9 @@ async def bus_of(
             hold=clock.hold,
         )
     elif plan.led is not None:
-        from moot.channels.nats.tempbus import TempBus
-
-        bus = await TempBus.open(plan.led.nats, plan.directory, gate, clock.now, lease, clock.hold)
+        if plan.directory is None:
+            raise ValueError("a host of several needs a data directory")
+        bus = await plan.led.bus(plan.directory, gate, clock, lease, exits)
     else:
         past = plan.past.entries if plan.past is not None else []
         on_entry: Callable[[Entry], None] | None = None

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from moot.channels.bus import Bus
+from moot.channels.log.lease import Lease
+from moot.channels.nats.bus import NatsBus
+from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.lease import NatsLease
 from moot.channels.nats.objects import Objects
 from moot.channels.nats.thread import NatsThread
+from moot.clock import Clock
 from moot.folding import Folding
 from moot.hosts.travelling import TravellingBodies, TravellingEvidence
 from moot.memory.bodies import Bodies
 from moot.memory.evidence import Evidence
+from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.rules import Gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +40,23 @@ class Leading:
     lease: NatsLease
     folding: Folding
     objects: Objects
+
+    async def bus(
+        self, directory: Path, gate: Gate, clock: Clock, lease: Lease | None, exits: AsyncExitStack
+    ) -> Bus:
+        """Open the bus, and lead.
+
+        Raises:
+            LeaseHeld: Another host has taken over meanwhile.
+            CorruptLog: Stream and mirror differ.
+            StorageError: No server answers, or the disk does not take the mirror.
+        """
+        connection = await NatsConnection.open(self.nats.address, name=self.name, hold=clock.hold)
+        exits.push_async_callback(connection.close)
+        bus = await NatsBus.open(connection, directory, decode=decode_stored, lease=lease)
+        exits.push_async_callback(bus.close)
+        await bus.lead(gate, clock.now, epoch=self.lease.epoch)
+        return bus
 
     def evidence(self, here: Evidence) -> Evidence:
         """Return evidence that the next leader finds too."""

@@ -15,7 +15,7 @@ from moot.channels.errors import BusClosed, StorageError
 from moot.channels.nats.bucket import Bucket
 from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.lease import KEY, leader_of
-from moot.channels.nats.rows import last_seq
+from moot.channels.nats.stream import NatsStream
 from moot.channels.nats.thread import NatsThread
 from moot.hosts.noted import note_hosts
 from moot.protocols.kernel.canonical import canonical_json
@@ -62,7 +62,7 @@ class Presence:
                 bucket = await Bucket.open(connection, "hosts", keep_s=GONE_S)
                 while True:
                     seq = self._seq()
-                    said = {"seq": seq, "behind": max(0, await last_seq(connection) - seq)}
+                    said = {"seq": seq, "behind": max(0, await _head(connection) - seq)}
                     await bucket.put(self._name, canonical_json(said).encode())
                     note_hosts(self._directory, canonical_json(await hosts_json(connection)))
                     await asyncio.sleep(SAY_S)
@@ -81,7 +81,7 @@ async def hosts_json(connection: NatsConnection) -> dict[str, Any]:
     """
     value, _ = await (await Bucket.open(connection, "lease")).get(KEY)
     found = await (await Bucket.open(connection, "hosts", keep_s=GONE_S)).all()
-    head = await last_seq(connection)
+    head = await _head(connection)
     leader = leader_of(value)
     return {
         "society": str(connection.address),
@@ -89,3 +89,8 @@ async def hosts_json(connection: NatsConnection) -> dict[str, Any]:
         "leader": None if leader is None else leader._asdict(),
         "hosts": [{"name": name, **json.loads(said)} for name, said in sorted(found.items()) if said],
     }
+
+
+async def _head(connection: NatsConnection) -> int:
+    info = await NatsStream(connection).info()
+    return 0 if info is None else int(info.state.last_seq)

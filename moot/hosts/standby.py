@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import structlog
-
-from moot.channels.errors import CorruptLog
 from moot.channels.guests.pump import InboxPump
 from moot.channels.log.file import LOG_NAME
 from moot.channels.log.lease import Lease
-from moot.channels.log.sequencer import Entry
-from moot.channels.log.write_behind import LogWriter
+from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.lease import NatsLease
 from moot.channels.nats.objects import Objects
-from moot.channels.nats.rows import last_seq, row_at, rows
+from moot.channels.nats.stream import NatsStream
 from moot.channels.nats.thread import NatsThread
 from moot.folding import Folding
 from moot.hosts.forwarding import Forwarder
@@ -27,13 +23,11 @@ from moot.hosts.leading import Leading
 from moot.hosts.presence import Presence
 from moot.plan import Plan
 from moot.protocols.codec import decode_body, decode_stored
-from moot.protocols.kernel.envelope import GENESIS, link
-from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import SocietyStopped
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.rulebook import rules
 from moot.snapshot import collector_off
-from moot.stored import hash_at
 from moot.stores import catch_up, open_memory
 
 LOOK_S: Final = 0.25
@@ -41,8 +35,6 @@ LOOK_S: Final = 0.25
 
 Stand = Callable[[], NatsLease]
 """Stands for the lease from now on."""
-
-_log = structlog.get_logger(__name__)
 
 
 class Standby:
@@ -68,8 +60,8 @@ class Standby:
         self._name = name
         self._stand = stand
         self.seq = 0
-        self._hash = GENESIS
         self._moved = asyncio.Event()
+        self._faulted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_over = False
 
     async def follow(self, stop: asyncio.Event, tell: Callable[[str], None]) -> Leading | None:
@@ -92,31 +84,29 @@ class Standby:
         leading: Leading | None = None
         try:
             async with AsyncExitStack() as exits:
-                folding = await self._folded(directory, exits)
                 connection = await NatsConnection.open(self._nats.address, name=self._name)
                 exits.push_async_callback(connection.close)
-                await check_mirror(connection, directory, self.seq)
-                writer = LogWriter(directory / LOG_NAME, after=self.seq, lease=self._lease)
-                exits.callback(writer.close)
+                bus = await NatsBus.open(connection, directory, decode=decode_stored, lease=self._lease)
+                exits.push_async_callback(bus.close)
+                folding = await self._folded(directory, exits)
+                bus.on_append, bus.on_fault = self._fold(folding), self._fail
+                bus.follow()
                 forwarder = Forwarder(self._nats)
                 pump = InboxPump(directory / LOG_NAME, forwarder, decode_body)
                 exits.push_async_callback(pump.close)
                 exits.callback(forwarder.stop)
                 exits.enter_context(Presence(self._nats, directory, self._name, lambda: self.seq))
-                following = asyncio.create_task(self._fold(connection, folding, writer), name="follow")
-                exits.push_async_callback(_ended, following)
                 stopping = asyncio.create_task(stop.wait(), name="stop")
                 exits.push_async_callback(_ended, stopping)
-                if not await self._reached(await last_seq(connection), following, stopping):
-                    return None
-                # A stop that a person asked for before this host was started is over.
-                self._is_over = False
                 candidate = self._stand()
-                if not await self._led(candidate, folding, following, stopping, tell):
+                if not await self._led(candidate, folding, stopping, tell):
                     return None
                 # What the leader before said last.
-                if not await self._reached(await last_seq(connection), following, stopping):
-                    return None
+                last = await NatsStream(connection).last_seq()
+                while self.seq < last:
+                    self._moved.clear()
+                    if not await self._first(self._moved.wait(), stopping):
+                        return None
                 leading = Leading(
                     name=self._name,
                     nats=self._nats,
@@ -138,40 +128,25 @@ class Standby:
             folding = Folding(rules=rulebook, gate=Gate(rulebook), store=store)
             catch_up(directory, folding)
         self.seq = folding.docket.seq
-        if self.seq:
-            self._hash = bytes.fromhex(hash_at(directory, self.seq) or "")
         return folding
 
-    async def _fold(self, connection: NatsConnection, folding: Folding, writer: LogWriter) -> None:
-        """Write and fold what comes, for ever."""
-        async for page in rows(connection, self.seq):
-            for row in page:
-                if link(self._hash, row.text) != row.hash:
-                    raise CorruptLog(f"{connection.address}: the hash does not fit the text", seq=row.seq)
-                try:
-                    envelope = decode_stored(row.text, row.hash.hex())
-                except Violation as exc:
-                    raise CorruptLog(f"{connection.address}: no envelope: {exc}", seq=row.seq) from exc
-                writer.write(Entry(envelope, row.hash, row.digest, None))
-                folding.catch_up([envelope])
-                self.seq, self._hash = row.seq, row.hash
-                self._is_over = bool(folding.stop_asked) and type(envelope.body) is SocietyStopped
+    def _fold(self, folding: Folding) -> Callable[[Envelope], None]:
+        def fold(envelope: Envelope) -> None:
+            folding.catch_up([envelope])
+            self.seq = envelope.seq
+            self._is_over = bool(folding.stop_asked) and type(envelope.body) is SocietyStopped
             self._moved.set()
-            await asyncio.sleep(0)
 
-    async def _reached(self, seq: int, following: asyncio.Task[None], stopping: asyncio.Task[bool]) -> bool:
-        """Wait until a seq is folded; return False when this host is told to end before."""
-        while self.seq < seq:
-            self._moved.clear()
-            if not await _first(self._moved.wait(), following, stopping):
-                return False
-        return True
+        return fold
+
+    def _fail(self, fault: Exception) -> None:
+        if not self._faulted.done():
+            self._faulted.set_exception(fault)
 
     async def _led(
         self,
         candidate: NatsLease,
         folding: Folding,
-        following: asyncio.Task[None],
         stopping: asyncio.Task[bool],
         tell: Callable[[str], None],
     ) -> bool:
@@ -185,59 +160,23 @@ class Standby:
             if self._is_over:
                 tell(f"a person stopped the society: {folding.stop_asked}")
                 return False
-            if not await _first(asyncio.sleep(LOOK_S), following, stopping):
+            if not await self._first(asyncio.sleep(LOOK_S), stopping):
                 return False
         return not candidate.gained.cancelled()
 
-
-async def check_mirror(connection: NatsConnection, directory: Path, seq: int) -> None:
-    """Check that a stream holds all that a mirror does, which ends at a seq.
-
-    Raises:
-        CorruptLog: It has forgotten something, or holds something else; the first such seq is named.
-        StorageError: The server does not answer.
-    """
-    last = await last_seq(connection)
-    if last < seq:
-        raise CorruptLog(
-            f"{connection.address} ends at message {last}, but the mirror in {directory} knows {seq}: the servers have "
-            f"forgotten what they had acknowledged",
-            seq=last + 1,
-        )
-    if not seq or await _is_same(connection, directory, seq):
-        return
-    # The chain differs from some seq on.
-    low, high = 1, seq
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if await _is_same(connection, directory, middle) else (low, middle)
-    raise CorruptLog(
-        f"{connection.address} holds another message than the mirror in {directory}: it is another society, or a later "
-        f"history of the same one",
-        seq=low,
-    )
+    async def _first(self, waited: Coroutine[Any, Any, object], stopping: asyncio.Task[bool]) -> bool:
+        """Wait for something, or the stop; return whether it is not the stop, and raise what ended the following."""
+        waiting = asyncio.create_task(waited)
+        try:
+            await asyncio.wait([waiting, self._faulted, stopping], return_when=asyncio.FIRST_COMPLETED)
+            if self._faulted.done():
+                self._faulted.result()
+            return not stopping.done()
+        finally:
+            await _ended(waiting)
 
 
-async def _is_same(connection: NatsConnection, directory: Path, seq: int) -> bool:
-    row = await row_at(connection, seq)
-    return row is not None and row.hash.hex() == hash_at(directory, seq)
-
-
-async def _first(
-    waited: Awaitable[object], following: asyncio.Task[None], stopping: asyncio.Task[bool]
-) -> bool:
-    """Wait for one of three; return whether it is not the stop, and raise what following ended with."""
-    waiting = asyncio.ensure_future(waited)
-    try:
-        await asyncio.wait([waiting, following, stopping], return_when=asyncio.FIRST_COMPLETED)
-        if following.done():
-            following.result()
-        return not stopping.done()
-    finally:
-        await _ended(waiting)
-
-
-async def _ended(task: asyncio.Future[object] | asyncio.Task[None] | asyncio.Task[bool]) -> None:
+async def _ended(task: asyncio.Future[Any]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await task

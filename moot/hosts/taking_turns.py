@@ -18,6 +18,7 @@ import structlog
 from moot.channels.errors import BusClosed, LeaseHeld, StorageError
 from moot.channels.log.lease import Lease
 from moot.channels.nats.address import NatsAddress
+from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.lease import NatsLease, deposed
 from moot.channels.nats.pump import NatsPump
 from moot.channels.nats.thread import NatsThread
@@ -100,10 +101,16 @@ async def among_hosts(exits: AsyncExitStack, leading: Leading, society: Society,
     loop, directory = asyncio.get_running_loop(), society.plan.directory
     assert directory is not None
 
+    def depose(fault: Exception) -> None:
+        if isinstance(society.bus, NatsBus):
+            # Nobody waits any more for what cannot be known here.
+            society.bus.depose(fault)
+        society.fail(fault)
+
     def lost(_lost: object) -> None:
         if not loop.is_closed():
             fault = deposed(str(leading.nats.address), leading.lease.leader)
-            loop.call_soon_threadsafe(society.fail, fault)
+            loop.call_soon_threadsafe(depose, fault)
 
     leading.lease.lost.add_done_callback(lost)
     exits.enter_context(Presence(leading.nats, directory, leading.name, lambda: society.host.docket.seq))

@@ -15,7 +15,7 @@ from moot.channels.log.file import reading
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import VIEWER
-from tests.doubles.hosts import Client, Hosts, percentile
+from tests.doubles.hosts import Client, Hosts
 from tests.doubles.nats import NatsServer, running
 
 IN_TIME_S = 10.0
@@ -49,8 +49,8 @@ def rehearse(hosts: Hosts, *, kills: int, dice: random.Random) -> tuple[list[flo
     names = ["one", "two", "three"]
     for name in names:
         hosts.start(name)
-    hosts.watch()
     hosts.leader()
+    hosts.watch()
     gaps: list[float] = []
     with Client(hosts.address, note) as client:
         client.posts(3)
@@ -61,12 +61,8 @@ def rehearse(hosts: Hosts, *, kills: int, dice: random.Random) -> tuple[list[flo
             dead = hosts.leader()
             hosts.kill(dead)
             killed_at, head = time.monotonic(), len(hosts.came)
-            hosts.leader(behind=hosts.standing()["head"])
+            gaps.append(hosts.started_after(head) - killed_at)
             client.posts(2)
-            gaps.append(
-                next(came.at_s for came in hosts.came[head:] if '"SOCIETY_STARTED"' in came.row.text)
-                - killed_at
-            )
             hosts.start(dead)
         client.posts(2)
     hosts.together()

@@ -13,10 +13,12 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from moot.channels.bus import Head
 from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.connection import NatsConnection
+from moot.channels.nats.following import Following
 from moot.channels.nats.inbox import post
-from moot.channels.nats.rows import StoredRow, rows
+from moot.channels.nats.stream import NatsStream, StreamRow
 from moot.channels.nats.thread import NatsThread
 from moot.hosts.presence import hosts_json
 
@@ -27,7 +29,7 @@ PATIENCE_S = 120.0
 class Came(NamedTuple):
     """A message of the stream, and when it came, in wall seconds that never run backwards."""
 
-    row: StoredRow
+    row: StreamRow
     at_s: float
 
 
@@ -89,14 +91,14 @@ class Hosts:
         """Return who leads, and how far each host is."""
         return self._nats.wait(hosts_json)
 
-    def leader(self, *, behind: int = 0) -> str:
-        """Wait until a host that runs leads, and has said something after a message; return its name."""
+    def leader(self) -> str:
+        """Wait until a host that runs leads, and has said something; return its name."""
 
         def look() -> str:
             found = self.standing()
             led = (found["leader"] or {}).get("name", "")
             named = [name for name in self._processes if led.endswith(f"-{name}")]
-            return named[0] if named and found["head"] > behind else ""
+            return named[0] if named and found["head"] else ""
 
         return str(wait_for(look))
 
@@ -111,12 +113,25 @@ class Hosts:
 
         return int(wait_for(look))
 
+    def started_after(self, place: int) -> float:
+        """Wait until a leader has begun after so many messages that were watched; return when that came."""
+
+        def look() -> float | None:
+            starts = (
+                came.at_s for came in self.came[place:] if '"type":"SOCIETY_STARTED"' in came.row.row.text
+            )
+            return next(starts, None)
+
+        return float(wait_for(look))
+
     def watch(self) -> None:
         """Note every message of the stream from now on when it comes."""
 
         async def work(connection: NatsConnection) -> None:
-            async for page in rows(connection):
-                self.came += [Came(row, time.monotonic()) for row in page]
+            def take(found: StreamRow) -> None:
+                self.came.append(Came(found, time.monotonic()))
+
+            await Following(NatsStream(connection), Head(), take).run()
 
         self._watching = self._nats.run(work)
 
