@@ -185,6 +185,7 @@ def _live_on_nats(
 
     for name, is_asked in (
         ("--new", options.is_new),
+        ("--speed", options.speed != 1.0),
         ("--warm-up", bool(options.warm_up_days)),
         ("--chaos", options.chaos is not None),
     ):

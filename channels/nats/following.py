@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.channels.bus import Head
@@ -81,7 +82,7 @@ class Following:
         self._inbox = self._client.new_inbox()
         self._expected = 1
         with connection.errors():
-            subscription = await self._client.subscribe(self._inbox, cb=self._hear)
+            subscription = await self._client.subscribe(self._inbox, cb=partial(self._hear, self._inbox))
         name = ""
         try:
             config = api.ConsumerConfig(
@@ -124,9 +125,9 @@ class Following:
         except (nats.errors.Error, TimeoutError, OSError):
             return
 
-    async def _hear(self, message: Msg) -> None:
+    async def _hear(self, inbox: str, message: Msg) -> None:
         """Take a message, or answer what the server asks in between."""
-        if message.subject != self._inbox or self._broken.is_set():
+        if inbox != self._inbox or self._broken.is_set():
             return
         self._is_alive = True
         headers = message.headers or {}

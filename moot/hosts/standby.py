@@ -166,7 +166,7 @@ class Standby:
 
     async def _first(self, waited: Coroutine[Any, Any, object], stopping: asyncio.Task[bool]) -> bool:
         """Wait for something, or the stop; return whether it is not the stop, and raise what ended the following."""
-        waiting = asyncio.create_task(waited)
+        waiting: asyncio.Future[Any] = asyncio.create_task(waited)
         try:
             await asyncio.wait([waiting, self._faulted, stopping], return_when=asyncio.FIRST_COMPLETED)
             if self._faulted.done():
