@@ -28,8 +28,10 @@ OWED: Final = 0.6
 OTHER: Final = 0.3
 """Share of contrary answers that have nothing of what was to be said."""
 
-AGAINST: Final = 0.25
+AGAINST: Final = 0.4
 """Share of the others that may contradict what their brief fixes."""
+AGAIN: Final = 0.3
+"""Share of the others beside which what was said unasked the last time is said again, be it not allowed any more."""
 
 SELDOM: Final = 12
 """What a seat was asked for no more often than that is seldom."""
@@ -75,6 +77,7 @@ class StruckMind(Mind):
         self._striking = striking
         self._is_model = is_model
         self._asked: Counter[str] = Counter()
+        self._asides: tuple[Aside, ...] = ()
 
     def begins_at_once(self, view: View) -> bool:
         return self.within.begins_at_once(view)
@@ -110,6 +113,7 @@ class StruckMind(Mind):
         if self._is_model:
             # What it says was said in a call (K26); what goes wrong there is `models`'.
             return reply
+        before, self._asides = self._asides, reply.asides or self._asides
         if (spell := self._struck("any", view)) is not None:
             return Reply(any_message(self._striking.dice(spell, view.obligation.id, view.attempt), view))
         if (spell := self._struck("contrary", view)) is not None:
@@ -117,7 +121,8 @@ class StruckMind(Mind):
             if dice.chance(OTHER):
                 return Reply(any_answer(dice, view))
             given = {} if dice.chance(AGAINST) else view.brief
-            return replace(reply, body=altered(dice, reply.body, given, view.now))
+            asides = (*reply.asides, *before) if dice.chance(AGAIN) else reply.asides
+            return replace(reply, body=altered(dice, reply.body, given, view.now), asides=asides)
         if (spell := self._struck("twice", view)) is not None:
             again = (Aside(view.obligation.channel, reply.body),) * round(spell.size)
             return replace(reply, asides=(*reply.asides, *again))

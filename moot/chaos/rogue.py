@@ -190,12 +190,13 @@ async def _deposed(turn: Turn) -> bool:
     It does so in the tenure that it began in, or in the present one.
     """
     host, dice = turn.host, turn.dice
-    seats = sorted(s for s in host.docket.context.tenures if s in turn.bots and host.has_bot(Seat(s)))
+    seats = [Seat(s) for s in sorted(host.docket.context.tenures) if s in turn.bots and host.has_bot(Seat(s))]
     if not seats:
         return False
-    seat = Seat(dice.pick(seats))
-    owed = [one for one in host.docket.owed_by(seat) if one.opened_at <= host.clock.now()]
-    draft = (await answer(turn, dice.pick(owed)) if owed else None) or _drawn(turn, seat)
+    owed = [one for seat in seats for one in host.docket.owed_by(seat) if one.opened_at <= host.clock.now()]
+    due = dice.pick(owed) if owed else None
+    seat = due.seat if due is not None else dice.pick(seats)
+    draft = (await answer(turn, due) if due is not None else None) or _drawn(turn, seat)
     tenure = dice.pick((0, turn.tenure(seat)))
     return draft is not None and await turn.post(replace(draft, tenure=tenure))
 
