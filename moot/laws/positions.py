@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from moot.laws.law import Findings, Message
 from moot.laws.recent import Recent
+
+UNIT: Final = 10_000
+"""Units in a dollar: money is exact in them."""
 
 Position = tuple[str, str]
 """Of a strategy, in a symbol."""
@@ -48,7 +51,8 @@ class Positions:
             return ()
         self.booked[body["execution_id"]] = message["seq"]
         order = self.orders.get(body["client_order_id"])
-        position = order.position if order is not None else self.position(message)
+        # It is of what it names, also where its order was about something else and a VIOLATION says so.
+        position = (order.position[0], body["symbol"]) if order is not None else self.position(message)
         change = signed(body["action"], body["qty_filled"])
         self.held[position] = self.held.get(position, 0) + change
         if not self.held[position]:
@@ -80,5 +84,5 @@ def signed(side: str, quantity: int) -> int:
 
 def exact(dollars: Any) -> int:
     """Return dollars in units of 1/10,000."""
-    units: int = round(dollars * 10_000)
+    units: int = round(dollars * UNIT)
     return units

@@ -6,7 +6,7 @@ from typing import Final
 
 from moot.laws.instants import minutes
 from moot.laws.law import Findings, Memory, Message, hears
-from moot.laws.positions import Positions, exact
+from moot.laws.positions import UNIT, Positions, exact
 from moot.laws.recent import Recent
 
 HALF_A_CENT: Final = 50
@@ -128,7 +128,7 @@ class OrdersKeepTheLimits(Desk, source="R-B7, R-F17", hears_facts=True):
         self.day: tuple[str, str] = "", ""
         self.traded: set[str] = set()
         self.marks: dict[str, float] = {}
-        self.equity = 0.0
+        self.capital: float | None = None
         self.confidence: Recent[str, float] = Recent()
 
     @hears("TRADING_DAY")
@@ -138,18 +138,27 @@ class OrdersKeepTheLimits(Desk, source="R-B7, R-F17", hears_facts=True):
         self.traded.clear()
         return ()
 
-    @hears("RISK_CHECK")
+    @hears("RISK_CHECK", "MARKET_CLOSE")
     def marked(self, message: Message) -> Findings:
         """Take prices in."""
-        self.marks.update(message["body"]["marks"])
-        self.equity = message["body"]["equity"]
+        body = message["body"]
+        self.marks.update(body.get("marks") or body.get("closes") or {})
+        self.capital = body["equity"] - self._made()
         return ()
+
+    def _made(self) -> float:
+        """Return what all trades made by now, at the prices told."""
+        held = sum(n * self.marks.get(symbol, 0.0) for (_, symbol), n in self.positions.held.items())
+        return held - self.positions.spent / UNIT
 
     @hears("EXECUTION")
     def traded_today(self, message: Message) -> Findings:
         """Count the orders that were filled."""
-        if message["body"]["qty_filled"]:
-            self.traded.add(message["body"]["client_order_id"])
+        body = message["body"]
+        if body["qty_filled"]:
+            self.traded.add(body["client_order_id"])
+            if body["avg_price"] > 0:
+                self.marks.setdefault(body["symbol"], body["avg_price"])
         return ()
 
     def judge(self, message: Message) -> Findings:
@@ -168,10 +177,12 @@ class OrdersKeepTheLimits(Desk, source="R-B7, R-F17", hears_facts=True):
         opens_at, closes_at = self.day
         if body["order_type"] == "market" and opens_at and not self._is_inside(message["sent_at"]):
             yield f"{grows}, less than 15 minutes from an end of the session {opens_at} to {closes_at}"
-        worth = self._worth(message)
+        if self.capital is None:
+            return
+        worth, equity = self._worth(message), self.capital + self._made()
         for what, value, limit in (("a position", worth[0], 0.05), ("all positions", worth[1], 0.8)):
-            if self.equity and value > limit * self.equity * 1.001:
-                yield f"{grows}: {what} of {value:,.2f} of {self.equity:,.2f}, over {limit:.0%}"
+            if value > limit * equity * 1.001:
+                yield f"{grows}: {what} of {value:,.2f} of {equity:,.2f}, over {limit:.0%}"
 
     def _is_inside(self, at: str) -> bool:
         opens_at, closes_at = self.day
