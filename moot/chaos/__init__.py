@@ -12,6 +12,7 @@ wrong. A plan is lived in virtual time, or on a wall that is simulated; what com
   They stand at the society's own ports (`moot.ports`), and ask `striking` which spells strike now.
 * `door`: the way in, on which posts are late or arrive twice.
 * `models`: a model that a script answers for, with its own faults.
+* `model_server`: the same model over real HTTP, which a world on files calls.
 * `files`: what is lost or torn while a society is down.
 * `wall`: a wall clock that passes when nobody is busy, jumps, and is set.
 * `judge`: what is wrong with what a world left; `coverage`: which rows of the machines' tables it took.

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from moot.bots.desk.broker import Broker
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
+from moot.bots.models.in_use import ModelInUse
+from moot.bots.models.transport import Transport
 from moot.bots.notebook.client import Notebook
 from moot.channels.bus import Bus
 from moot.chaos.acked import AckedBus
@@ -12,6 +16,7 @@ from moot.chaos.dice import Dice
 from moot.chaos.files import Disk
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
 from moot.chaos.minds import StruckMind
+from moot.chaos.model_server import ModelServer
 from moot.chaos.models import ScriptedModels, in_use
 from moot.chaos.notebook import StruckNotebook
 from moot.chaos.plan import WorldPlan
@@ -33,8 +38,10 @@ class StruckPorts(Ports):
         acked: dict[str, int],
         disk: Disk,
         bodies: list[Bodies],
+        server: ModelServer | None = None,
     ) -> None:
         self._plan = plan
+        self._server = server
         self._bodies = bodies
         self._striking = striking
         self._acked = acked
@@ -74,9 +81,17 @@ class StruckPorts(Ports):
         models = in_use(seats)
         if any(model.price is None for model in models.values()):
             self._striking.happened["models.no_price"] += 1
+        if self._server is not None:
+            self._server.is_struck = False
+            return None
 
         def answers(bodies: Bodies) -> ScriptedModels:
             self._bodies.append(bodies)
             return ScriptedModels(models, bodies, self._striking)
 
         return models, answers
+
+    def calls(self, transport: Transport, models: Mapping[str, ModelInUse], bodies: Bodies) -> Transport:
+        if self._server is not None:
+            self._server.is_struck = True
+        return transport

@@ -25,6 +25,7 @@ from moot.chaos.happening import happenings
 from moot.chaos.judge import Finding, judge
 from moot.chaos.life import Life
 from moot.chaos.liveness import Bounds, unended
+from moot.chaos.model_server import GIVES_UP_S, ModelServer
 from moot.chaos.notebook import write_notes
 from moot.chaos.plan import Spell, WorldPlan
 from moot.chaos.platform import Gateway, Platform
@@ -129,6 +130,7 @@ class World:
         self._acked: dict[str, int] = {}
         self._cuts = sorted({round(one.size) for one in plan.spells if one.fault == "crash.cut"})
         self._disk = Disk()
+        self._model_server = ModelServer(self.striking) if directory is not None and _calls(plan) else None
         self._gateway = self._mirrored(directory) if directory is not None else None
         self._cut_off: Callable[[bool], None] = lambda _is_cut: None
         self._shown_until = 0
@@ -148,9 +150,10 @@ class World:
 
     def live(self, *, evidence: bool) -> Outcome:
         """Live until the plan is over; judge what stands in the log."""
-        outcome, gateway = self.outcome, self._gateway
-        if gateway is not None:
-            gateway.start()
+        outcome, servers = self.outcome, (self._model_server, self._gateway)
+        for server in servers:
+            if server is not None:
+                server.start()
         try:
             while not self._is_over and not outcome.findings:
                 outcome.lives += 1
@@ -164,8 +167,9 @@ class World:
                 Finding("host", fault.seq or len(self._log), f"the host stopped: {fault}")
             )
         finally:
-            if gateway is not None:
-                gateway.close()
+            for server in servers:
+                if server is not None:
+                    server.close()
         self._judge(evidence=evidence)
         outcome.happened.update(self.striking.happened)
         outcome.happened.update(self._days())
@@ -210,7 +214,9 @@ class World:
 
     def _mirrored(self, directory: Path) -> Gateway:
         """Make the gateway of a world on files."""
-        return Gateway(directory, Platform(self.plan, self.striking), self._settings().seat_of)
+        return Gateway(
+            directory, Platform(self.plan, self.striking), load_settings(admins=dict(people.ADMINS)).seat_of
+        )
 
     def _settings(self) -> Settings:
         plan = self.plan
@@ -232,6 +238,8 @@ class World:
         if not plan.models:
             return {}
         settings: dict[str, Any] = {"url": "http://127.0.0.1:9/v1", "model": "tiny-1"}
+        if self._model_server is not None:
+            settings |= {"url": self._model_server.url, "timeout_s": GIVES_UP_S}
         spent: dict[str, Any] = {"tokens": round(plan.budget_usd * MILLION)}
         if not any(spell.fault == "models.no_price" for spell in plan.spells):
             settings["price"] = {"input": 1.0, "output": 2.0}
@@ -254,7 +262,7 @@ class World:
             is_admin_simulated=plan.admin,
             past=self._past,
             temper=TEMPERS[plan.temper],
-            ports=StruckPorts(plan, self.striking, self._acked, self._disk, self._bodies),
+            ports=StruckPorts(plan, self.striking, self._acked, self._disk, self._bodies, self._model_server),
         )
 
     async def _live(self, clock: Clock) -> None:
@@ -412,3 +420,11 @@ class World:
             if self._gateway is not None:
                 outcome.findings += self._gateway.platform.wrong(log, self._shown_until)
         outcome.findings += [*found, *left(log, self._directory, self._bodies)]
+
+
+def _calls(plan: WorldPlan) -> bool:
+    """Say whether a world's models are called over HTTP, where its files are.
+
+    Not where the disk is full for a while: society time stands still while a call is waited for, and so it stayed full.
+    """
+    return bool(plan.models) and not any(spell.fault == "store.full" for spell in plan.spells)

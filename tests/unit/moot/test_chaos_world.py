@@ -436,3 +436,23 @@ def test_a_model_that_misbehaves_is_settled_and_its_seat_goes_on(name: str) -> N
     assert outcome.happened[f"models.{name}"] > 0
     kinds = Counter(env.body.type for env in outcome.log)
     assert kinds["CALL_RESERVED"] == kinds["CALL_SETTLED"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("hangs", "timed_out"),
+        ("rate_told", "answered"),
+        ("no_reply", "unknown"),
+        ("drip", "answered"),
+    ],
+)
+def test_a_world_on_files_calls_its_models_over_real_http(name: str, outcome: str) -> None:
+    spell = Spell(n=0, fault=f"models.{name}", at_s=0.0, for_s=30_000.0, size=20.0)
+    world = plain("virtual", spell, models=("critic",), systems=("A",), bus="sqlite", wall_s=6_000.0)
+    found = live(world)
+    assert found.findings == []
+    assert found.happened[f"models.{name}"] > 0
+    assert outcome in {env.body.outcome for env in found.log if env.body.type == "CALL_SETTLED"}
+    (model,) = found.log[0].body.config["models"].values()
+    assert model["probe"]["calls"] > 0
