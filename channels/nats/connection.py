@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from moot.channels.errors import BusClosed, NatsUnavailable, StorageError
 from moot.channels.nats.address import CREDENTIALS, NatsAddress
@@ -16,6 +16,8 @@ from moot.protocols.kernel.errors import BadInput, MootError
 if TYPE_CHECKING:
     from nats.aio.client import Client
     from nats.js import JetStreamContext
+
+T = TypeVar("T")
 
 CONNECT_S: Final = 5
 """How long a server may take to answer at first."""
@@ -27,7 +29,7 @@ AGAIN_S: Final = 0.2
 """The pause before a server is tried again."""
 LEAST_VERSION: Final = (2, 9)
 
-_FULL: Final = (10023, 10047, 10077, 10122)
+FULL: Final = (10023, 10047, 10077, 10122)
 """What the server says when memory, disk or the account's share of it is used up."""
 _NO_JETSTREAM: Final = (10039, 10076)
 
@@ -120,6 +122,24 @@ class NatsConnection:
         finally:
             self._back.remove(tell)
 
+    async def ask(self, question: Coroutine[Any, Any, T]) -> T:
+        """Await a server's answer, which does not come when the server goes away meanwhile.
+
+        Raises:
+            NatsUnavailable: It did, or no server answers.
+            MootError: What the server says instead.
+        """
+        with self.errors():
+            asking = asyncio.ensure_future(question)
+            with self.when_back(asking.cancel):
+                try:
+                    await asyncio.wait([asking])
+                finally:
+                    asking.cancel()
+            if asking.cancelled():
+                raise NatsUnavailable(f"{self.address.where} went away and is back")
+            return asking.result()
+
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Rename what the library raises, and keep virtual time still meanwhile."""
@@ -145,7 +165,7 @@ class NatsConnection:
         if isinstance(exc, nats.errors.MaxPayloadError):
             most = self.client.max_payload
             return StorageError(f"{where} takes messages of {most} bytes at most: raise its max_payload")
-        if code in _FULL:
+        if code in FULL:
             return StorageError(f"{where} has no room left for {self.address.stream}: {_said(exc)}")
         if code in _NO_JETSTREAM:
             return self._without_jetstream()

@@ -6,17 +6,18 @@ import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from moot.channels.errors import ChannelError
 from moot.channels.log.sequencer import Entry
-from moot.channels.nats.connection import ANSWER_S, NatsConnection
+from moot.channels.nats.connection import ANSWER_S, FULL, NatsConnection
 from moot.channels.nats.stream import headers_of
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
 
-_WRONG_END: frozenset[int] = frozenset({10071, 10070})
+_UNAVAILABLE: Final = 503
+_WRONG_END: Final = (10071, 10070)
 """What the server says when the stream does not end where a message begins."""
 
 
@@ -137,7 +138,9 @@ class Publishing:
         error = answer.get("error")
         if answer.get("duplicate"):
             return Trouble(known_at=answer["seq"])
-        if error is None or error.get("err_code") in _WRONG_END or error.get("code") == 503:
+        if error is None or error.get("err_code") in _WRONG_END:
+            return UNKNOWN
+        if error.get("code") == _UNAVAILABLE and error.get("err_code") not in FULL:
             return UNKNOWN
         said = self._connection.error(
             APIError(

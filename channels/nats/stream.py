@@ -69,10 +69,10 @@ class NatsStream:
             NatsUnavailable: No server answers.
             StorageError: The server does not make it.
         """
-        info = await self._info()
+        info = await self.info()
         if info is None and create:
             await self._create(replicas)
-            info = await self._info()
+            info = await self.info()
         if info is None:
             raise EmptyLog(f"{self.address} holds no society: moot up --bus {self.address} starts one there")
         purpose = info.config.description or ""
@@ -100,14 +100,14 @@ class NatsStream:
             CorruptLog: The stream is gone.
             NatsUnavailable: No server answers.
         """
-        info = await self._info()
+        info = await self.info()
         if info is None:
             raise CorruptLog(f"the stream of {self.address} is gone", seq=1)
         return int(info.state.last_seq)
 
     async def info(self) -> StreamInfo | None:
         """Return what the server says of the stream, None where there is none."""
-        return await self._info()
+        return await self.connection.ask(self._info())
 
     async def at(self, seq: int) -> StreamRow:
         """Return one message.
@@ -116,30 +116,30 @@ class NatsStream:
             CorruptLog: There is none, or it is none of a log.
             NatsUnavailable: No server answers.
         """
-        import nats.js.errors
-
-        try:
-            with self.connection.errors():
-                try:
-                    message: RawStreamMsg = await self.connection.js.get_msg(self.address.stream, seq)
-                except nats.js.errors.NotFoundError as exc:
-                    raise CorruptLog(f"{self.address} lacks the message", seq=seq) from exc
-        except nats.js.errors.Error as exc:
-            raise self.connection.error(exc) from exc
+        message = await self.connection.ask(self._message(seq))
+        if message is None:
+            raise CorruptLog(f"{self.address} lacks the message", seq=seq)
         return row_of(seq, message.data or b"", message.headers or {})
 
     async def between(self, first: int, last: int) -> list[StreamRow]:
         """Return some messages, in order; for a few, as after a failure."""
         return list(await asyncio.gather(*(self.at(seq) for seq in range(first, last + 1))))
 
+    async def _message(self, seq: int) -> RawStreamMsg | None:
+        import nats.js.errors
+
+        try:
+            return await self.connection.js.get_msg(self.address.stream, seq)
+        except nats.js.errors.NotFoundError:
+            return None
+
     async def _info(self) -> StreamInfo | None:
         import nats.js.errors
 
-        with self.connection.errors():
-            try:
-                return await self.connection.js.stream_info(self.address.stream)
-            except nats.js.errors.NotFoundError:
-                return None
+        try:
+            return await self.connection.js.stream_info(self.address.stream)
+        except nats.js.errors.NotFoundError:
+            return None
 
     async def _create(self, replicas: int) -> None:
         from nats.js import api

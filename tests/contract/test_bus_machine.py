@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import shutil
 import tempfile
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,6 +23,7 @@ from moot.channels.log import batching, filed, writer
 from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.sqlite import SqliteBus
 from moot.protocols.kernel.envelope import Draft, Envelope, link
+from tests.doubles.nats import NatsServer, leading
 from tests.doubles.tiny import Said, Ticks, TinyAdmission, decode, said
 
 KEYS = [f"k{n}" for n in range(12)]
@@ -181,8 +185,8 @@ class BusMachine(RuleBasedStateMachine):
         self.runner.close()
 
 
-class SqliteMachine(BusMachine):
-    """The same with a file that is closed and opened again, a disk that fails, and the shortest memory."""
+class FiledMachine(BusMachine):
+    """The same with a log that is closed and opened again, and the shortest memory."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -198,6 +202,22 @@ class SqliteMachine(BusMachine):
         for patch in self.patches:
             patch.start()
 
+    @precondition(lambda self: not self.is_open)
+    @rule()
+    def reopen(self) -> None:
+        self.open()
+        self.is_open = True
+
+    def teardown(self) -> None:
+        super().teardown()
+        for patch in self.patches:
+            patch.stop()
+        shutil.rmtree(self.directory)
+
+
+class SqliteMachine(FiledMachine):
+    """And a disk that fails."""
+
     async def make(self) -> Bus:
         return await SqliteBus.open(
             self.directory / "log.sqlite",
@@ -206,12 +226,6 @@ class SqliteMachine(BusMachine):
             decode=decode,
             durability="process",
         )
-
-    @precondition(lambda self: not self.is_open)
-    @rule()
-    def reopen(self) -> None:
-        self.open()
-        self.is_open = True
 
     @precondition(lambda self: self.is_open)
     @rule(keys=st.lists(st.integers(100, 10**6), min_size=1, max_size=12, unique=True))
@@ -236,14 +250,47 @@ class SqliteMachine(BusMachine):
                 assert isinstance(outcome, StorageError), outcome
         assert self.bus.head.seq == len(self.log) >= before
 
+
+@cache
+def server() -> NatsServer:
+    """Start the server of all examples; it ends with the process."""
+    found = NatsServer(Path(tempfile.mkdtemp()))
+    found.start()
+    atexit.register(shutil.rmtree, found.directory)
+    atexit.register(found.kill)
+    return found
+
+
+class NatsMachine(FiledMachine):
+    """And a host whose directory is lost now and then, so that another one takes over with an empty mirror."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.address = server().address()
+        self.hosts = 0
+        self.epoch = 0
+        self.exits = AsyncExitStack()
+
+    async def make(self) -> Bus:
+        self.epoch += 1
+        directory = self.directory / f"host {self.hosts}"
+        return await self.exits.enter_async_context(
+            leading(self.address, directory, TinyAdmission(), self.clock, self.epoch)
+        )
+
+    @precondition(lambda self: not self.is_open)
+    @rule()
+    def lose_the_host(self) -> None:
+        self.hosts += 1
+
     def teardown(self) -> None:
+        self.runner.run(self.exits.aclose())
         super().teardown()
-        for patch in self.patches:
-            patch.stop()
-        shutil.rmtree(self.directory)
 
 
 TestInMemoryBus = BusMachine.TestCase
 TestInMemoryBus.settings = settings(max_examples=60, stateful_step_count=20)
 TestSqliteBus = SqliteMachine.TestCase
 TestSqliteBus.settings = settings(max_examples=40, stateful_step_count=20)
+TestNatsBus = NatsMachine.TestCase
+TestNatsBus.settings = settings(max_examples=15, stateful_step_count=20)

@@ -74,7 +74,9 @@ class NatsServer:
             f'host: "127.0.0.1"\nport: {self.port}\nports_file_dir: "{ports}"\n{jetstream}\n{self._config}\n'
         )
         log = self.directory / "server.log"
-        self._process = subprocess.Popen([nats_server(), "-c", config, "-l", log], stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            [nats_server(), "-c", config, "-l", log], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         until = time.monotonic() + READY_S
         while not (noted := [path for path in ports.iterdir() if path.stat().st_size]):
             if self._process.poll() is not None or time.monotonic() > until:
