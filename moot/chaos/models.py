@@ -62,6 +62,9 @@ class ScriptedModels(Transport):
         done: Future[Sent] = Future()
 
         def kept(sha256: Future[str]) -> None:
+            # Who waited may have gone meanwhile, in a crash.
+            if not done.set_running_or_notify_cancel():
+                return
             if (why := sha256.exception()) is not None:
                 done.set_exception(why)
             else:

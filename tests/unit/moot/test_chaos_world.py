@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from structlog.testing import capture_logs
 
 from moot.bots.desk.broker import Answer, Broker, Ticket
 from moot.bots.desk.market import Market
+from moot.bots.models.answer import Answer as ModelAnswer
 from moot.bots.notebook.errors import NotebookTimeout, NotebookUnavailable
 from moot.bots.tools.prices import load_universe
 from moot.channels.gateway.server import GatewayServer
@@ -23,6 +25,7 @@ from moot.chaos.calendar import KINDS, instants, is_lived
 from moot.chaos.dice import Dice
 from moot.chaos.faults import CLASSES
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
+from moot.chaos.models import ScriptedModels
 from moot.chaos.notebook import StruckNotebook
 from moot.chaos.plan import Deed, Spell, WorldPlan, draw
 from moot.chaos.striking import Striking
@@ -219,6 +222,21 @@ def test_a_week_that_names_a_seldom_day_lives_through_it(fault: str) -> None:
     assert live(plain("virtual", spell, start=day + timedelta(days=2), wall_s=8_000.0)).happened[fault] == 0
 
 
+def test_a_reply_that_nobody_waits_for_any_more_is_dropped_without_a_complaint(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    pending: Future[str] = Future()
+    bodies: Any = SimpleNamespace(put=lambda *_, **__: pending)
+    models: Any = {"tiny": SimpleNamespace(reader=lambda _: lambda *_: ModelAnswer(outcome="answered"))}
+    errand: Any = SimpleNamespace(
+        call_id="c", model="tiny", request=SimpleNamespace(form=None), left_s=None, body=b""
+    )
+    sent = ScriptedModels(models, bodies, Striking(1, (), lambda: 0.0)).send(errand)
+    sent.cancel()
+    pending.set_result("0" * 64)
+    assert (sent.cancelled(), caplog.records) == (True, [])
+
+
 def test_a_model_that_says_when_to_come_again_is_waited_for() -> None:
     def lived(name: str, size: float) -> list[tuple[int, str]]:
         spell = Spell(n=0, fault=f"models.{name}", at_s=0.0, for_s=30_000.0, rate=0.5, size=size)
@@ -262,6 +280,18 @@ def test_what_a_bot_forgets_it_says_half_of_the_times_after_its_silence_was_rule
     later = [env for env in outcome.log if env.id.startswith("late/")]
     assert len(forgotten) > len(later) > 0
     assert {env.obligation_id for env in later} == {None}
+
+
+def test_an_admin_who_is_prompt_chooses_an_option_within_minutes() -> None:
+    silent = Spell(n=0, fault="bots.silent", at_s=0.0, for_s=90_000.0, seats=("explorer",))
+    prompt = Spell(n=1, fault="people.prompt", at_s=0.0, for_s=90_000.0)
+    outcome = live(plain("virtual", silent, prompt, systems=("A",), wall_s=40_000.0))
+    assert outcome.findings == []
+    asked = {env.case_id: env for env in outcome.log if env.body.type == "ESCALATION"}
+    told = [env for env in outcome.log if env.body.type == "ESCALATION_ANSWER"]
+    assert told
+    assert all(env.body.option for env in told)
+    assert all(env.sent_at - asked[env.case_id].sent_at < timedelta(minutes=11) for env in told)
 
 
 async def nothing(_first: int, _last: int) -> AsyncIterator[Envelope]:
