@@ -180,6 +180,11 @@ def first_difference(before: Any, now: Any, where: str = "") -> tuple[str, Any, 
             if (found := first_difference(before.get(name), now.get(name), path)) is not None:
                 return found
         return None
+    if isinstance(before, list | tuple) and isinstance(now, list | tuple) and len(before) == len(now):
+        for place, pair in enumerate(zip(before, now, strict=True)):
+            if (found := first_difference(*pair, f"{where}.{place}")) is not None:
+                return found
+        return None
     same = canonical_json(before) == canonical_json(now)
     return None if same else (where, before, now)
 
