@@ -35,7 +35,7 @@ class Safeguard(NamedTuple):
         says: What it is, as the end of "without …".
         edits: What switches it off.
         classes: The faults that are let loose: all, unless those that it needs meet too seldom among all.
-        on_files: Whether only worlds on files count: there is none of it in memory.
+        on_files: Whether worlds live on files: there is none of it in memory.
         why: Why chaos cannot find it, where it cannot; "" where it should.
     """
 
@@ -134,6 +134,7 @@ SAFEGUARDS: Final = (
                 "if False:",
             ),
         ),
+        classes=("people",),
     ),
     Safeguard(
         "permissions",
@@ -344,6 +345,28 @@ SAFEGUARDS: Final = (
         "what a reviewer may not see of the others",
         (Edit("moot.host:Host.view", "if sight is not EVERYTHING:", "if False:"),),
         why="the log says what a seat wrote, not what it was shown; tests of views hold it",
+    ),
+    Safeguard(
+        "durability",
+        "K17",
+        "the acknowledgment that waits for the disk",
+        (
+            Edit(
+                "moot.channels.log.writer:Writer._place",
+                "self._queue.append(Pending(entry, receipt, future))",
+                "self._queue.append(Pending(entry, receipt, future)); future.set_result(receipt)",
+            ),
+        ),
+        classes=("bots", "crash"),
+        on_files=True,
+    ),
+    Safeguard(
+        "shield",
+        "K17",
+        "the wait at the end for what cancelled publishers left on its way",
+        (Edit("moot.host:Host.settle", "while self._under_way:", "while False:"),),
+        classes=("bots", "crash"),
+        on_files=True,
     ),
     Safeguard(
         "fencing",
