@@ -15,7 +15,8 @@ wrong. A plan is lived in virtual time, or on a wall that is simulated; what com
 * `model_server`: the same model over real HTTP, which a world on files calls.
 * `files`: what is lost or torn while a society is down.
 * `wall`: a wall clock that passes when nobody is busy, jumps, and is set.
-* `judge`: what is wrong with what a world left; `coverage`: which rows of the machines' tables it took.
+* `judge`: what is wrong with what a world left; `sight`: with what its minds were shown; `coverage`: which rows of the
+  machines' tables it took.
 * `run`: many worlds, and what came of them.
 * `live`: a rehearsal, the same faults in a society that people watch (`moot up --chaos`).
 * `shrink`: a plan that finds something, made small by the steps in `smaller`; `rehearsal`: a plan as a scene file tells

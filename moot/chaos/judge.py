@@ -19,7 +19,7 @@ class Finding(NamedTuple):
 
     Attributes:
         name: What kind of thing: a law, an invariant of `moot verify` with its rule, `liveness`, `bounded`, `secret`,
-            `overspent`, `acknowledged`, `host`, `act`.
+            `overspent`, `acknowledged`, `sight`, `host`, `act`.
         seq: Where it shows.
         says: What is wrong.
     """

@@ -13,7 +13,9 @@ from moot.bots.minds.mind import Aside, Mind, Reply, View
 from moot.bots.tools.seeding import generator
 from moot.chaos.altering import altered, any_answer
 from moot.chaos.dice import Dice
+from moot.chaos.judge import Finding
 from moot.chaos.plan import Spell
+from moot.chaos.sight import peeked
 from moot.chaos.striking import Striking
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
@@ -60,6 +62,7 @@ class StruckMind(Mind):
         *,
         is_model: bool = False,
         tardy: Dice | None = None,
+        peeking: list[Finding] | None = None,
     ) -> None:
         """Stand before a mind.
 
@@ -69,6 +72,7 @@ class StruckMind(Mind):
             striking: Says which spells strike.
             is_model: Whether a model fills the seat.
             tardy: Draw how near it comes to the end of its time, as it does mostly; None: it keeps its pace.
+            peeking: Takes what it is shown and should not be; None: nobody looks.
         """
         self.within = within
         self.forgotten: dict[str, Spell] = {}
@@ -76,6 +80,7 @@ class StruckMind(Mind):
         self._seat = seat
         self._striking = striking
         self._is_model = is_model
+        self._peeking = peeking
         self._asked: Counter[str] = Counter()
         self._asides: tuple[Aside, ...] = ()
 
@@ -105,6 +110,8 @@ class StruckMind(Mind):
         return delay
 
     async def answer(self, view: View) -> Reply | None:
+        if self._peeking is not None:
+            self._peeking += peeked(view)
         if self._struck("dies", view) is not None:
             raise Died(f"{self._seat} dies over {view.obligation.id}")
         reply = await self.within.answer(view)

@@ -14,6 +14,7 @@ from moot.channels.bus import Bus
 from moot.chaos.acked import AckedBus
 from moot.chaos.dice import Dice
 from moot.chaos.files import Disk
+from moot.chaos.judge import Finding
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
 from moot.chaos.minds import StruckMind
 from moot.chaos.model_server import ModelServer
@@ -38,11 +39,13 @@ class StruckPorts(Ports):
         acked: dict[str, int],
         disk: Disk,
         bodies: list[Bodies],
+        findings: list[Finding],
         server: ModelServer | None = None,
     ) -> None:
         self._plan = plan
         self._server = server
         self._bodies = bodies
+        self._findings = findings
         self._striking = striking
         self._acked = acked
         self._disk = disk
@@ -63,6 +66,7 @@ class StruckPorts(Ports):
             self._striking,
             is_model=seat in self._plan.models,
             tardy=Dice("tardy", self._plan.seed) if self._plan.temper == "tardy" else None,
+            peeking=self._findings,
         )
 
     def market(self, market: Market) -> Market:

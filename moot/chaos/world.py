@@ -262,7 +262,15 @@ class World:
             is_admin_simulated=plan.admin,
             past=self._past,
             temper=TEMPERS[plan.temper],
-            ports=StruckPorts(plan, self.striking, self._acked, self._disk, self._bodies, self._model_server),
+            ports=StruckPorts(
+                plan,
+                self.striking,
+                self._acked,
+                self._disk,
+                self._bodies,
+                self.outcome.findings,
+                self._model_server,
+            ),
         )
 
     async def _live(self, clock: Clock) -> None:

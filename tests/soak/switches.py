@@ -344,7 +344,7 @@ SAFEGUARDS: Final = (
         "K12",
         "what a reviewer may not see of the others",
         (Edit("moot.host:Host.view", "if sight is not EVERYTHING:", "if False:"),),
-        why="the log says what a seat wrote, not what it was shown; tests of views hold it",
+        classes=("bots",),
     ),
     Safeguard(
         "durability",
