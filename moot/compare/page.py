@@ -16,6 +16,7 @@ from moot.compare.results import Result
 from moot.compare.summary import Summary, is_part
 from moot.compare.telling import (
     FOUND,
+    LESS_IS_BETTER,
     arms_table,
     differences_table,
     led,
@@ -151,7 +152,7 @@ def _pictures(found: Summary) -> Iterator[Picture]:
             continue
         differing = [one for one in found.differences if one.score == score]
         yield forest(
-            worded(score),
+            worded(score) + (", less is better" if score in LESS_IS_BETTER else ""),
             [Difference(f"{one.arm} over {one.than}", one.found, one.is_primary) for one in differing],
             signed,
         )
@@ -208,13 +209,19 @@ def _tables(found: Summary) -> Iterator[str]:
 
 
 def _registered(registration: Mapping[str, Any]) -> Iterator[str]:
-    said = {name: value for name, value in registration.items() if name != "hashes"}
+    said = _without_empty({name: value for name, value in registration.items() if name != "hashes"})
     study = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=100)
     yield f"<section><h2>Registered before the first call</h2><pre>{text(study)}</pre><dl class=hashes>"
     yield from (
         f"<dt>{text(name)}</dt><dd>{text(str(value))}</dd>" for name, value in registration["hashes"].items()
     )
     yield "</dl></section>"
+
+
+def _without_empty(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what an arm has nothing of: minds, models, money, options."""
+    arms = {name: {key: one for key, one in arm.items() if one} for name, arm in said.get("arms", {}).items()}
+    return {**said, "arms": arms}
 
 
 def _links(cases: Sequence[str]) -> Iterator[str]:

@@ -20,6 +20,9 @@ Word = Callable[[float], str]
 """Writes a figure as people read it."""
 
 
+APART: Final = 0.012
+"""How far arms of the same cost are drawn apart, as a share of the axis."""
+
 FEW: Final = 3
 """So many differences are told beside their picture, which has them all anyway."""
 
@@ -95,12 +98,15 @@ def cost_and_quality(score: str, unit: str, arms: Sequence[Priced], word: Word) 
         word: Writes a score.
     """
     marks: list[Mark] = []
+    widest = 1.1 * max((one.cost for one in arms), default=1.0) or 1.0
     for n, one in enumerate(arms):
         colour = COLOURS[n % len(COLOURS)]
-        marks.append(Dots(one.arm, [(one.cost, one.quality.value)], colour))
-        marks.append(Curve(one.arm, [one.cost, one.cost], list(_ends(one.quality)), colour))
+        # Arms of the same cost stand side by side.
+        place = one.cost + APART * widest * sum(other.cost == one.cost for other in arms[:n])
+        marks.append(Dots(one.arm, [(place, one.quality.value)], colour))
+        marks.append(Curve(one.arm, [place, place], list(_ends(one.quality)), colour))
     named = [mark for mark in marks if isinstance(mark, Dots)]
-    x = Axis(0.0, 1.1 * max((one.cost for one in arms), default=1.0) or 1.0, f"{unit} a case", _plain)
+    x = Axis(0.0, widest, f"{unit} a case", _plain)
     y = _axis([end for one in arms for end in _ends(one.quality)], score, word)
     low, high = (end(arms, key=lambda one: one.quality.value) for end in (min, max))
     told = (

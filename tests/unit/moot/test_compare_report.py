@@ -99,6 +99,14 @@ def test_page_and_markdown_say_the_same_and_escape_what_others_wrote() -> None:
     assert "| b over a | correct | +0.200 | +0.100 to +0.300 | 3.0 and 1.0 | primary |" in plain
 
 
+def test_a_score_that_counts_what_is_bad_says_so_and_what_an_arm_has_not_is_not_listed() -> None:
+    registration = {**REGISTRATION, "arms": {"a": {"is": "single", "minds": {}, "model": None, "usd": 0.0}}}
+    page = report_page(_study(_of(-0.2, -0.3, -0.1), "regret"), registration, [])
+    assert "Differences in regret, less is better" in page
+    assert "is: single" in page
+    assert not any(f"{name}:" in page for name in ("minds", "model", "usd"))
+
+
 def test_each_case_stands_on_a_page_with_its_answers_and_their_logs() -> None:
     cases = [_result(f"case-{n}", "<script>") for n in range(CASES_A_PAGE + 1)]
     pages = dict(case_pages(cases, "../study"))

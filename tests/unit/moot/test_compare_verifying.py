@@ -92,6 +92,14 @@ def test_a_figure_that_was_altered_is_found(copy: Path) -> None:
     assert verify_study(copy).findings == (f"{REPORT}: answers is 40, the results give 4",)
 
 
+def test_a_figure_of_an_arm_that_was_altered_is_found_by_its_place(copy: Path) -> None:
+    said = json.loads((copy / REPORT).read_text(encoding="utf-8"))
+    was = said["arms"][1]["calls"]
+    said["arms"][1]["calls"] = was + 1
+    (copy / REPORT).write_text(json.dumps(said), encoding="utf-8")
+    assert verify_study(copy).findings == (f"{REPORT}: arms.1.calls is {was + 1}, the results give {was}",)
+
+
 def test_a_truth_that_was_altered_is_found(copy: Path) -> None:
     change(copy / "cases.jsonl", '"truth": "yes"', '"truth": "no"')
     found = verify_study(copy).findings
