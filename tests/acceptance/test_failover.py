@@ -15,7 +15,8 @@ from moot.channels.log.file import reading
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import VIEWER
-from tests.doubles.hosts import Client, Hosts
+from tests.doubles.cut_line import CutLine
+from tests.doubles.hosts import Client, Hosts, wait_for
 from tests.doubles.nats import NatsServer, running
 
 IN_TIME_S = 10.0
@@ -91,3 +92,35 @@ def test_a_killed_leader_is_followed_in_time_and_nothing_acknowledged_is_lost_or
     ]
     assert epochs == sorted(set(epochs)) and len(epochs) >= 2
     assert max(gaps) < IN_TIME_S, gaps
+
+
+def test_a_leader_that_is_cut_off_writes_nothing_after_another_one_and_follows_it(
+    server: NatsServer, tmp_path: Path
+) -> None:
+    address = server.address("desk")
+    with CutLine(server.port) as line, Hosts(tmp_path, address) as hosts:
+        hosts.start("cut", address._replace(servers=(f"nats://127.0.0.1:{line.port}",)))
+        assert hosts.leader() == "cut"
+        hosts.start("whole")
+        hosts.together()
+        hosts.watch()
+        with Client(address, note) as client:
+            client.posts(3)
+            line.cut()
+            head = len(hosts.came)
+            hosts.started_after(head)
+            client.posts(3)
+            line.mend()
+            wait_for(lambda: "this host no longer leads" in hosts.told("cut"))
+            client.posts(3)
+            hosts.together()
+        assert hosts.stop("cut") == 0
+        assert hosts.stop("whole") == 0
+        stream = [came.row for came in hosts.came]
+    logs = [rows_of(hosts.directory(name)) for name in ("cut", "whole")]
+    assert logs[0] == logs[1][: len(logs[0])]
+    led = [row.epoch for row in stream]
+    assert led == sorted(led)
+    assert len(set(led)) == 2
+    for key, seq in client.acknowledged.items():
+        assert logs[1][seq - 1][1] == key

@@ -1,0 +1,72 @@
+"""A line to a server that can be cut as a network is: nothing arrives any more, and nobody is told."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import suppress
+from typing import Self
+
+READ_BYTES = 65_536
+
+
+class CutLine:
+    """Forwards connections from a port of its own; `with` opens and closes it."""
+
+    def __init__(self, port: int) -> None:
+        """Prepare a line to a port of this machine."""
+        self.port = 0
+        self._to = port
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="line")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(60)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(60)
+
+    def cut(self) -> None:
+        """Let nothing through from now on; what is sent meanwhile waits on the way."""
+        self._loop.call_soon_threadsafe(self._is_whole.clear)
+
+    def mend(self) -> None:
+        """Let everything through again, also what was on its way."""
+        self._loop.call_soon_threadsafe(self._is_whole.set)
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop, self._is_whole = asyncio.Event(), asyncio.Event()
+        self._is_whole.set()
+        self._pumps: set[asyncio.Task[None]] = set()
+        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        for pump in [*self._pumps]:
+            pump.cancel()
+        await asyncio.gather(*self._pumps, return_exceptions=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            await self._is_whole.wait()
+            other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self._to)
+            for source, sink in ((reader, other_writer), (other_reader, writer)):
+                pump = asyncio.create_task(self._pump(source, sink))
+                self._pumps.add(pump)
+                pump.add_done_callback(self._pumps.discard)
+
+    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        try:
+            while data := await source.read(READ_BYTES):
+                await self._is_whole.wait()
+                sink.write(data)
+                await sink.drain()
+        except OSError:
+            pass
+        finally:
+            sink.close()
