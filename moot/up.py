@@ -349,7 +349,7 @@ async def _serve_guests(
         if plan.led is not None:
             from moot.hosts.taking_turns import among_hosts
 
-            await among_hosts(exits, plan.led, society, door)
+            await among_hosts(exits, plan.led, society, door, feed.say)
 
         async def control(op: str, value: float | None, by: str) -> dict[str, Any]:
             return await control_clock(society, op, value, by)

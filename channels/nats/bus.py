@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -226,10 +226,8 @@ class NatsBus(FiledBus):
 
     async def _leave_following(self) -> None:
         follower, self._follower = self._follower, None
-        if follower is not None:
-            follower.cancel()
-            with suppress(asyncio.CancelledError):
-                await follower
+        if follower is not None and self._following is not None:
+            await self._following.end(follower)
 
     def _take(self, found: StreamRow) -> None:
         """Take a message that another host published (K13)."""
@@ -280,9 +278,7 @@ async def _fill(stream: NatsStream, mirror: Mirror, last: int) -> Head:
         reached.cancel()
         if running.done():
             await running
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
+        await following.end(running)
         head = following.head
         await mirror.written(head.seq)
     return head

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from moot.channels.errors import BusClosed, NatsUnavailable, StorageError
@@ -196,7 +196,8 @@ class NatsConnection:
 
     async def close(self) -> None:
         """Hang up; safe to call twice."""
-        with self.hold():
+        with self.hold(), suppress(OSError):
+            # A server that is gone hears nothing of it.
             await self.client.close()
 
     async def __aenter__(self) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -47,6 +48,7 @@ class Following:
         self._inbox = ""
         self._expected = 0
         self._is_alive = True
+        self._is_over = False
         self._fault: Exception | None = None
         self._broken = asyncio.Event()
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
@@ -59,13 +61,23 @@ class Following:
             ChannelError: What `take` raises.
         """
         with self._stream.connection.when_back(self._broken.set):
-            while True:
+            while not self._is_over:
                 self._broken.clear()
                 try:
                     await check_end(self._stream, self.head)
                     await self._consume()
                 except NatsUnavailable:
-                    await asyncio.sleep(PAUSE_S)
+                    if not self._is_over:
+                        await asyncio.sleep(PAUSE_S)
+
+    async def end(self, running: asyncio.Task[None]) -> None:
+        """End the task that runs it, and wait until it has."""
+        # In Python 3.11 `asyncio.wait_for`, which the library uses, may swallow a cancellation.
+        self._is_over = True
+        self._broken.set()
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
 
     async def reached(self, seq: int) -> None:
         """Wait until the message of a seq was taken, while `run` runs."""

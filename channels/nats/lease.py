@@ -72,6 +72,7 @@ class NatsLease:
         gained: Done with the fencing epoch when the lease is ours; cancelled when it never will be.
         lost: Done when it is no longer: another host took it over, or it was closed.
         leader: Who led when the key was last looked at; None: nobody.
+        answered_s: When a server answered last, by the clock of the connection's loop.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class NatsLease:
         self.gained: Future[int] = Future()
         self.lost: Future[None] = Future()
         self.leader: Leader | None = None
+        self.answered_s = 0.0
         self._nats = nats
         self._name = name
         self._token = token
@@ -150,6 +152,7 @@ class NatsLease:
                     await self._ask(bucket)
                 elif not await self._renew(bucket):
                     return
+                self.answered_s = asyncio.get_running_loop().time()
             except StorageError as fault:
                 what = "renewed" if self._epoch else "asked for"
                 _log.warning(f"the lease cannot be {what}", why=str(fault))
@@ -176,6 +179,7 @@ class NatsLease:
                 self._take(taken)
 
     def _take(self, revision: int) -> None:
+        self.answered_s = asyncio.get_running_loop().time()
         self._revision = self._epoch = revision
         self.leader = Leader(self._name, revision, self._began)
         if not self.gained.done():

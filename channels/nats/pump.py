@@ -49,19 +49,23 @@ class NatsPump:
         self._decode_body = decode_body
         self._hold = hold
         self._loop = asyncio.get_running_loop()
+        self._is_closed = False
         self._serving: Future[None] = nats.run(self._serve)
 
     async def close(self) -> None:
         """Stop; what is in hand is left to the next leader. Safe to call twice."""
+        self._is_closed = True
         self._serving.cancel()
         with self._hold():
             await asyncio.wait([asyncio.wrap_future(self._serving)])
 
     async def _serve(self, connection: NatsConnection) -> None:
-        while True:
+        while not self._is_closed:
             try:
                 inbox = await NatsInbox.open(connection)
                 async for posted in inbox.take_over(self._epoch):
+                    if self._is_closed:
+                        return
                     try:
                         receipt = await self._publish(posted)
                     except ChannelError:

@@ -17,6 +17,7 @@ T = TypeVar("T")
 
 CLOSE_S: Final = 5.0
 """A server that does not answer keeps nobody from ending for longer."""
+AGAIN_S: Final = 0.2
 WAIT_S: Final = 20.0
 """How long who blocks waits for an answer; the connection itself gives up before."""
 
@@ -108,10 +109,11 @@ class NatsThread:
         async with await NatsConnection.open(self.address, name=self._name) as connection:
             started.set_result((asyncio.get_running_loop(), connection))
             await self._stop.wait()
-            working = list(self._working)
-            for task in working:
-                task.cancel()
-            await asyncio.gather(*working, return_exceptions=True)
+            while self._working:
+                # In Python 3.11 `asyncio.wait_for`, which the library uses, may swallow a cancellation.
+                for task in self._working:
+                    task.cancel()
+                await asyncio.wait(self._working, timeout=AGAIN_S)
 
     async def _worked(self, work: Callable[[NatsConnection], Awaitable[T]]) -> T:
         task = asyncio.current_task()

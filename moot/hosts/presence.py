@@ -42,10 +42,12 @@ class Presence:
         self._directory = directory
         self._name = name
         self._seq = seq
+        self._is_closed = False
         self._saying: Future[None] = nats.run(self._say)
 
     def close(self) -> None:
         """Say nothing more; safe to call twice."""
+        self._is_closed = True
         self._saying.cancel()
 
     def __enter__(self) -> Self:
@@ -57,10 +59,10 @@ class Presence:
         self.close()
 
     async def _say(self, connection: NatsConnection) -> None:
-        while True:
+        while not self._is_closed:
             try:
                 bucket = await Bucket.open(connection, "hosts", keep_s=GONE_S)
-                while True:
+                while not self._is_closed:
                     seq = self._seq()
                     said = {"seq": seq, "behind": max(0, await _head(connection) - seq)}
                     await bucket.put(self._name, canonical_json(said).encode())

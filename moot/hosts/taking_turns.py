@@ -26,6 +26,7 @@ from moot.clock.wall import utc_ns
 from moot.hosts.leading import Leading
 from moot.hosts.presence import Presence
 from moot.hosts.standby import Standby
+from moot.hosts.waiting import Waiting
 from moot.plan import Plan
 from moot.ports import Posting
 from moot.protocols.codec import decode_body
@@ -77,7 +78,8 @@ def take_turns(
             try:
                 return live(leading)
             except LeaseHeld as held:
-                tell(f"{held}; it follows")
+                _log.info("deposed", why=str(held))
+                tell(f"{name} no longer leads {address}: another host does, and it follows")
             except (BusClosed, StorageError) as fault:
                 tell(f"this host cannot lead: {fault}; it follows")
             finally:
@@ -89,7 +91,9 @@ def name_of(directory: Path) -> str:
     return _NO_NAME.sub("-", f"{socket.gethostname()}-{directory.absolute().name}")[:100]
 
 
-async def among_hosts(exits: AsyncExitStack, leading: Leading, society: Society, door: Posting) -> None:
+async def among_hosts(
+    exits: AsyncExitStack, leading: Leading, society: Society, door: Posting, tell: Callable[[str], None]
+) -> None:
     """Serve the inbox that all hosts share, tell how far this one is, and end when it is deposed; until `exits` closes.
 
     Args:
@@ -97,6 +101,7 @@ async def among_hosts(exits: AsyncExitStack, leading: Leading, society: Society,
         leading: What the host leads with.
         society: The society.
         door: Takes in what guests post.
+        tell: Told in one line that the society waits for the servers, and that it goes on.
     """
     loop, directory = asyncio.get_running_loop(), society.plan.directory
     assert directory is not None
@@ -112,6 +117,15 @@ async def among_hosts(exits: AsyncExitStack, leading: Leading, society: Society,
             fault = deposed(str(leading.nats.address), leading.lease.leader)
             loop.call_soon_threadsafe(depose, fault)
 
+    waiting = Waiting(leading.nats, leading.lease, society.clock, tell)
+
+    def end() -> None:
+        if waiting.is_on:
+            # It ends without SOCIETY_STOPPED, as in a crash, for nobody would take that.
+            depose(BusClosed(f"{leading.nats.address.where} does not answer"))
+        waiting.close()
+
+    exits.callback(end)
     leading.lease.lost.add_done_callback(lost)
     exits.enter_context(Presence(leading.nats, directory, leading.name, lambda: society.host.docket.seq))
     pump = NatsPump(leading.nats, leading.lease.epoch, door, decode_body, hold=society.clock.hold)

@@ -94,7 +94,7 @@ def test_a_killed_leader_is_followed_in_time_and_nothing_acknowledged_is_lost_or
     assert max(gaps) < IN_TIME_S, gaps
 
 
-def test_a_leader_that_is_cut_off_writes_nothing_after_another_one_and_follows_it(
+def test_a_leader_that_is_cut_off_waits_writes_nothing_after_another_one_and_follows_it(
     server: NatsServer, tmp_path: Path
 ) -> None:
     address = server.address("desk")
@@ -111,14 +111,18 @@ def test_a_leader_that_is_cut_off_writes_nothing_after_another_one_and_follows_i
             hosts.started_after(head)
             client.posts(3)
             line.mend()
-            wait_for(lambda: "this host no longer leads" in hosts.told("cut"))
+            wait_for(lambda: "no longer leads" in hosts.told("cut"))
+            assert "does not answer: the society waits until it does" in hosts.told("cut")
             client.posts(3)
-            hosts.together()
+        hosts.together()
+        server.stop()
+        wait_for(lambda: "the society waits" in hosts.told("whole"))
         assert hosts.stop("cut") == 0
         assert hosts.stop("whole") == 0
         stream = [came.row for came in hosts.came]
     logs = [rows_of(hosts.directory(name)) for name in ("cut", "whole")]
-    assert logs[0] == logs[1][: len(logs[0])]
+    assert logs[0] == logs[1]
+    assert '"SOCIETY_STOPPED"' not in logs[1][-1][2]
     led = [row.epoch for row in stream]
     assert led == sorted(led)
     assert len(set(led)) == 2
