@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
@@ -49,22 +50,22 @@ class NatsPump:
         self._decode_body = decode_body
         self._hold = hold
         self._loop = asyncio.get_running_loop()
-        self._is_closed = False
+        self._closing = threading.Event()
         self._serving: Future[None] = nats.run(self._serve)
 
     async def close(self) -> None:
         """Stop; what is in hand is left to the next leader. Safe to call twice."""
-        self._is_closed = True
+        self._closing.set()
         self._serving.cancel()
         with self._hold():
             await asyncio.wait([asyncio.wrap_future(self._serving)])
 
     async def _serve(self, connection: NatsConnection) -> None:
-        while not self._is_closed:
+        while not self._closing.is_set():
             try:
                 inbox = await NatsInbox.open(connection)
                 async for posted in inbox.take_over(self._epoch):
-                    if self._is_closed:
+                    if self._closing.is_set():
                         return
                     try:
                         receipt = await self._publish(posted)

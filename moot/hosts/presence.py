@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -42,12 +43,12 @@ class Presence:
         self._directory = directory
         self._name = name
         self._seq = seq
-        self._is_closed = False
+        self._closing = threading.Event()
         self._saying: Future[None] = nats.run(self._say)
 
     def close(self) -> None:
         """Say nothing more; safe to call twice."""
-        self._is_closed = True
+        self._closing.set()
         self._saying.cancel()
 
     def __enter__(self) -> Self:
@@ -59,10 +60,10 @@ class Presence:
         self.close()
 
     async def _say(self, connection: NatsConnection) -> None:
-        while not self._is_closed:
+        while not self._closing.is_set():
             try:
                 bucket = await Bucket.open(connection, "hosts", keep_s=GONE_S)
-                while not self._is_closed:
+                while not self._closing.is_set():
                     seq = self._seq()
                     said = {"seq": seq, "behind": max(0, await _head(connection) - seq)}
                     await bucket.put(self._name, canonical_json(said).encode())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Self
+from typing import Any, Self
 
 READ_BYTES = 65_536
 
@@ -41,32 +42,43 @@ class CutLine:
         self._loop = asyncio.get_running_loop()
         self._stop, self._is_whole = asyncio.Event(), asyncio.Event()
         self._is_whole.set()
-        self._pumps: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()
         server.close()
-        for pump in [*self._pumps]:
-            pump.cancel()
-        await asyncio.gather(*self._pumps, return_exceptions=True)
+        for task in [*self._tasks]:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+            with suppress(OSError):
+                await writer.wait_closed()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
+        # Not this task, of which asyncio itself takes care.
+        self._begin(self._carry(reader, writer))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             await self._is_whole.wait()
             other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self._to)
-            for source, sink in ((reader, other_writer), (other_reader, writer)):
-                pump = asyncio.create_task(self._pump(source, sink))
-                self._pumps.add(pump)
-                pump.add_done_callback(self._pumps.discard)
+            self._writers.append(other_writer)
+            self._begin(self._pump(reader, other_writer))
+            self._begin(self._pump(other_reader, writer))
 
     async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        try:
+        with suppress(OSError):
             while data := await source.read(READ_BYTES):
                 await self._is_whole.wait()
                 sink.write(data)
                 await sink.drain()
-        except OSError:
-            pass
-        finally:
-            sink.close()
+        sink.close()
