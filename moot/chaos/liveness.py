@@ -217,7 +217,8 @@ def left_open(messages: Iterable[Message], halted: int) -> dict[Position, int]:
     """Return which positions fills after a halt made larger than it found them, and nobody tried to undo.
 
     Whoever gives an order that makes the position smaller, says why it gives none, or is ruled silent about it, has
-    tried: a broker may fill nothing, and after three orders the trade is over (K11).
+    tried: a broker may fill nothing, and after three orders the trade is over (K11). A fill of no order that stands in
+    the log is booked, and nobody knows whose it would be to undo.
 
     Args:
         messages: The log's.
@@ -228,6 +229,7 @@ def left_open(messages: Iterable[Message], halted: int) -> dict[Position, int]:
     """
     positions, before = Positions(), dict[Position, int]()
     late: dict[Position, int] = {}
+    placed: set[str] = set()
     for message in messages:
         body, kind, seq = message["body"], message["body"]["type"], message["seq"]
         if seq < halted:
@@ -240,11 +242,13 @@ def left_open(messages: Iterable[Message], halted: int) -> dict[Position, int]:
             if not positions.grows(message):
                 late.pop(positions.position(message), None)
             positions.ordered(message)
+            placed.add(body["client_order_id"])
         elif kind == "EXECUTION":
             held = dict(positions.held)
             positions.executed(message)
             for position, n in positions.held.items():
-                if seq > halted and abs(n) > abs(held.get(position, 0)):
+                is_larger = abs(n) > abs(held.get(position, 0))
+                if seq > halted and is_larger and body["client_order_id"] in placed:
                     late[position] = seq
         elif kind == "NO_ORDER":
             whose = positions.strategies.get(message["case_id"])

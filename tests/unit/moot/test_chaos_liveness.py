@@ -166,6 +166,11 @@ def test_who_undoes_a_late_fill_or_says_why_not_has_tried(lines: list[str], left
     assert left_open(messages, halted) == left
 
 
+def test_a_fill_of_no_order_is_nobodys_to_undo() -> None:
+    lines = [line for line in BUYS if " ORDER " not in line]
+    assert left_open(handmade(lines), 2) == {}
+
+
 def test_what_only_takes_something_off_a_position_opens_nothing() -> None:
     held = [
         line.replace("sig_1", "sig_0").replace("client_order_id: o", "client_order_id: n") for line in BUYS
