@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -192,9 +191,3 @@ def wait_for(look: Any, patience_s: float = PATIENCE_S) -> Any:
         assert time.monotonic() < until, "it did not come about"
         time.sleep(0.02)
     return found
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value that a share of all values does not exceed."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
