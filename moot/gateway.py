@@ -9,16 +9,19 @@ import argparse
 import asyncio
 import os
 import sys
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from moot.channels.errors import StorageError
 from moot.channels.gateway import address
 from moot.channels.gateway.process import Mirroring, run_gateway
 from moot.channels.log.lease import keep_private, write_privately
 from moot.channels.surface import Surface, SurfaceError, load_surface, refuse_secrets
 from moot.config.settings import ConfigError, Settings, load_settings
 from moot.console.options import ConsoleOptions
+from moot.gateway_child import BUS
 from moot.heap import settle_heap
 from moot.log_setup import set_up_logging
 
@@ -93,6 +96,14 @@ async def serve(directory: Path, settings: Settings, folder: Path, console: Cons
 
         page = keep(console, directory, settings, lambda: address.find(directory), tell=print_address)
         keeping.append(asyncio.create_task(page, name="console"))
+    shared, exits = None, ExitStack()
+    if address_given := os.environ.get(BUS):
+        from moot.channels.nats.address import NatsAddress
+        from moot.channels.nats.outbox import outboxes
+        from moot.channels.nats.thread import NatsThread
+
+        where = NatsAddress.parse(address_given, environ=os.environ)
+        shared = outboxes(exits.enter_context(NatsThread(where, name="gateway")))
     try:
         await run_gateway(
             None,
@@ -101,8 +112,10 @@ async def serve(directory: Path, settings: Settings, folder: Path, console: Cons
             authority=settings.seat_of,
             stop=asyncio.Event(),
             public_url=settings.console.public_url,
+            shared=shared,
         )
     finally:
+        exits.close()
         for task in keeping:
             task.cancel()
         await asyncio.gather(*keeping, return_exceptions=True)
@@ -139,6 +152,9 @@ def main(argv: list[str] | None = None) -> int:
     except (ConfigError, SurfaceError) as exc:
         sys.stderr.write(f"moot gateway: {exc}\n")
         return 2
+    except StorageError as exc:
+        sys.stderr.write(f"moot gateway: {exc}\n")
+        return 1
     except KeyboardInterrupt:
         pass
     return 0

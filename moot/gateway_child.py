@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,8 @@ import structlog
 
 from moot.clock.wall import monotonic_ns
 
+BUS: Final = "MOOT_GATEWAY_BUS"
+"""Environment: the address of a society on NATS, whose hosts share what was posted; it may hold secrets."""
 FIRST_PAUSE_S: Final = 0.5
 LONGEST_PAUSE_S: Final = 30.0
 HEALTHY_S: Final = 60.0
@@ -34,6 +37,7 @@ class GatewayChild:
         config: Path | None,
         *,
         more: Sequence[str] = (),
+        environ: Mapping[str, str] | None = None,
         say: Callable[[str], None] = lambda _line: None,
     ) -> None:
         """Start it.
@@ -42,12 +46,14 @@ class GatewayChild:
             directory: The society's data directory.
             config: Its configuration file.
             more: Further words of the gateway's command line.
+            environ: What its environment has beside ours.
             say: Told what it prints, a line at a time, each once; called on a thread of ours.
         """
         self._command = [sys.executable, "-m", "moot.gateway", str(directory)]
         if config is not None:
             self._command += ["--config", str(config)]
         self._command += more
+        self._environ = {**os.environ, **(environ or {})}
         self._say = say
         self._said: set[str] = set()
         self._stop = threading.Event()
@@ -65,6 +71,7 @@ class GatewayChild:
                 stdout=subprocess.PIPE,
                 text=True,
                 errors="replace",
+                env=self._environ,
                 # Ctrl-C is meant for the parent: while it is being loaded the child would die of it, with a traceback.
                 process_group=0,
             )

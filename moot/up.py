@@ -27,7 +27,7 @@ from moot.console.options import PLATFORM as CONSOLE
 from moot.control import ControlPump
 from moot.door import Door
 from moot.feed import Feed
-from moot.gateway_child import GatewayChild
+from moot.gateway_child import BUS, GatewayChild
 from moot.guests import serve_guests
 from moot.log_setup import set_up_logging
 from moot.memory.bodies_file import CALLS_NAME
@@ -377,7 +377,10 @@ async def _serve_guests(
         def say(address: str) -> None:
             loop.call_soon_threadsafe(feed.open_at, address)
 
-        child = GatewayChild(directory, options.config, more=_gateway_words(options, has_console), say=say)
+        environ = {} if plan.led is None else {BUS: plan.led.nats.address.secret}
+        child = GatewayChild(
+            directory, options.config, more=_gateway_words(options, has_console), environ=environ, say=say
+        )
         exits.callback(child.close)
 
 

@@ -30,6 +30,7 @@ from moot.channels.log.lines import open_line
 from moot.channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, public_but_own_notes
 from moot.channels.outbox.outbox import Outbox
 from moot.channels.outbox.pacing import Pace
+from moot.channels.outbox.shared import SharedWrites
 from moot.channels.outbox.store import OutboxStore
 from moot.channels.showing.namebook import TELLING, NameBook
 from moot.channels.surface import Memory, Surface, SurfaceConfigError
@@ -48,6 +49,9 @@ MOST_REPORTS: Final = 1_000
 
 MOST_TOLD: Final = 100
 """Different troubles that are told of a surface that never gets well."""
+
+Shared = Callable[[str], SharedWrites]
+"""Gives the writes that hosts share, by surface."""
 
 _NAME: Final = re.compile(r"[a-z0-9_-]{1,40}")
 
@@ -78,6 +82,7 @@ async def run_gateway(
     backoff: Backoff = PATIENT,
     config_pause_s: float = CONFIG_PAUSE_S,
     lifeline: int | None = 0,
+    shared: Shared | None = None,
 ) -> None:
     """Mirror a society on surfaces until `stop` is set, the parent ends, or a signal comes.
 
@@ -91,6 +96,7 @@ async def run_gateway(
         backoff: The pauses after failures of any kind.
         config_pause_s: The least pause after a `SurfaceConfigError`.
         lifeline: The file descriptor that ends with the parent; None: outlive it.
+        shared: Gives what gateways on other hosts wrote about a surface; None: there are none.
 
     Raises:
         SurfaceConfigError: A name cannot be a file's.
@@ -105,7 +111,17 @@ async def run_gateway(
         tasks = [asyncio.create_task(requests.run(), name="requests")]
         for name, how in surfaces.items():
             keeper = _Keeper(
-                name, how, find, requests, data_dir, authority, book, public_url, backoff, config_pause_s
+                name,
+                how,
+                find,
+                requests,
+                data_dir,
+                authority,
+                book,
+                public_url,
+                backoff,
+                config_pause_s,
+                shared,
             )
             tasks.append(asyncio.create_task(keeper.keep(), name=f"surface {name}"))
         try:
@@ -132,6 +148,7 @@ class _Keeper:
     public_url: str
     backoff: Backoff
     config_pause_s: float
+    shared: Shared | None = None
     told: set[tuple[str, str]] = field(default_factory=set)
     reports: set[asyncio.Task[None]] = field(default_factory=set)
     well_since: float | None = None
@@ -171,7 +188,8 @@ class _Keeper:
     async def _live(self) -> None:
         link = await knock(self.find, backoff=self.backoff)
         link.close()
-        store = OutboxStore(self.data_dir, self.name, link.welcome.log_id)
+        shared = self.shared(self.name) if self.shared is not None else None
+        store = OutboxStore(self.data_dir, self.name, link.welcome.log_id, shared)
         surface: Surface | None = None
         try:
             await store.open()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, Self
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from moot.protocols.kernel.errors import BadInput
 
@@ -105,9 +105,25 @@ class NatsAddress(NamedTuple):
         """Return the subject of guests' drafts."""
         return f"moot.{self.society}.inbox"
 
+    @property
+    def outbox_stream(self) -> str:
+        """Return the name of the stream of what was posted on chat platforms."""
+        return f"MOOT_OUTBOX_{self.society}"
+
+    def outbox_subject(self, surface: str) -> str:
+        """Return the subject of what was posted on one of them; `*` for all."""
+        return f"moot.{self.society}.outbox.{surface}"
+
     def bucket(self, what: str) -> str:
         """Return the name of one of the society's buckets, such as `lease`."""
         return f"moot_{what}_{self.society}"
+
+    @property
+    def secret(self) -> str:
+        """Return the whole address with user and password, as `parse` reads it; for no eyes."""
+        who = ":".join(quote(one, safe="") for one in (self.user, self.password) if one)
+        scheme, _, hosts = self.where.partition("://")
+        return f"{scheme}://{f'{who}@' if who else ''}{hosts}/{self.society}"
 
     def __str__(self) -> str:
         """Return the address without user and password."""

@@ -13,17 +13,24 @@ import asyncio
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from moot.channels.errors import ChannelError
+from moot.channels.outbox.shared import SharedWrites, Statement
 
 T = TypeVar("T")
 
-Statement = tuple[str, Sequence[Sequence[object]]]
-"""SQL, and the values of each time that it is run."""
+MOST_SHARED: Final = 400_000
+"""Characters of values that are shared as one write; more rows are several writes, each harmless when done again."""
+
+_SHARED: Final = """
+CREATE TABLE IF NOT EXISTS shared (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL);
+INSERT OR IGNORE INTO shared VALUES (1, 0);
+"""
 
 
 class FileBusy(ChannelError):
@@ -31,11 +38,18 @@ class FileBusy(ChannelError):
 
 
 class OwnedFile:
-    """One SQLite file in WAL mode, its lock and its thread."""
+    """One SQLite file in WAL mode, its lock and its thread.
 
-    def __init__(self, path: Path) -> None:
-        """Remember where; `open` does the work."""
+    Where it is shared with other hosts, whatever is written is kept there first, and `open` writes what they kept; so
+    the files of all hosts come to say the same, and only the one that was opened last can write.
+    """
+
+    def __init__(self, path: Path, shared: SharedWrites | None = None) -> None:
+        """Remember where, and what other hosts wrote; `open` does the work."""
         self.path = path
+        self._shared = shared
+        self._n = 0
+        self._writing = asyncio.Lock()
         self._db: sqlite3.Connection | None = None
         self._lock_fd = -1
         self._thread: ThreadPoolExecutor | None = None
@@ -52,6 +66,8 @@ class OwnedFile:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=self.path.stem)
         try:
             await self.run(lambda: self._open(schema))
+            if self._shared is not None:
+                await self._take_over(self._shared)
         except BaseException:
             await self.close()
             raise
@@ -90,8 +106,32 @@ class OwnedFile:
         return await self.run(lambda: self.db.execute(sql, values).fetchall())
 
     async def write(self, *statements: Statement) -> None:
-        """Run statements, each for many rows of values, as one transaction."""
-        await self.run(lambda: self._write(statements))
+        """Run statements, each for many rows of values, as one transaction.
+
+        Raises:
+            FileBusy: Another host's gateway runs the surface now.
+        """
+        if self._shared is None:
+            return await self.run(lambda: self._write(statements))
+        async with self._writing:
+            for some in _parts(statements):
+                await self._share(self._shared, some)
+
+    async def _share(self, shared: SharedWrites, statements: Sequence[Statement]) -> None:
+        n = await shared.append(statements, self._n)
+        if n is None:
+            raise FileBusy(f"{self.path.name} belongs to the gateway of another host")
+        self._n = n
+        await self.run(lambda: self._write([*statements, _number(n)]))
+
+    async def _take_over(self, shared: SharedWrites) -> None:
+        """Write what other hosts wrote meanwhile, and keep them from writing more."""
+        await self.run(lambda: self.db.executescript(_SHARED))
+        ((self._n,),) = await self.query("SELECT n FROM shared")
+        for n, statements in await shared.after(self._n):
+            await self.run(partial(self._write, [*statements, _number(n)]))
+            self._n = n
+        await self._share(shared, [])
 
     def _write(self, statements: Sequence[Statement]) -> None:
         with self.db:
@@ -117,3 +157,22 @@ class OwnedFile:
         if self._lock_fd >= 0:
             os.close(self._lock_fd)
             self._lock_fd = -1
+
+
+def _number(n: int) -> Statement:
+    return "UPDATE shared SET n = ?", [(n,)]
+
+
+def _parts(statements: Sequence[Statement]) -> Iterator[Sequence[Statement]]:
+    """Split the rows of a first statement that has too many; its last part goes with the other statements."""
+    (sql, rows), *others = statements
+    some: list[Sequence[object]] = []
+    size = 0
+    for row in rows:
+        length = sum(len(value) for value in row if isinstance(value, str))
+        if some and size + length > MOST_SHARED:
+            yield [(sql, some)]
+            some, size = [], 0
+        some.append(row)
+        size += length
+    yield [(sql, some), *others]

@@ -18,6 +18,7 @@ from moot.channels.outbox import queue as outbox_queue
 from moot.channels.outbox.owned_file import OwnedFile
 from moot.channels.outbox.pacing import Pace
 from moot.channels.outbox.queue import Lane, NextUp, Waiting
+from moot.channels.outbox.shared import SharedWrites
 from moot.channels.surface import PlatformMessageId
 
 SCHEMA: Final = """
@@ -69,17 +70,20 @@ class OutboxStore:
         sqlite3.Error: The disk refuses; nothing of that transaction was stored.
     """
 
-    def __init__(self, directory: Path, surface: str, log_id: str) -> None:
+    def __init__(
+        self, directory: Path, surface: str, log_id: str, shared: SharedWrites | None = None
+    ) -> None:
         """Remember where; `open` does the work.
 
         Args:
             directory: The data directory.
             surface: Name of the surface: `outbox-<surface>.sqlite`.
             log_id: Which log is mirrored; another log starts at its beginning.
+            shared: What gateways on other hosts wrote; None: there are none.
         """
         self.log_id = log_id
         self.cursor = 0
-        self._file = OwnedFile(directory / f"outbox-{surface}.sqlite")
+        self._file = OwnedFile(directory / f"outbox-{surface}.sqlite", shared)
         self._rewinds = 0
         self._log = 0
 
@@ -87,7 +91,7 @@ class OutboxStore:
         """Take the file and read the cursor, or let the file go again (K25)."""
         await self._file.open(SCHEMA)
         try:
-            await self._file.query("INSERT OR IGNORE INTO logs (log_id) VALUES (?)", self.log_id)
+            await self._file.write(("INSERT OR IGNORE INTO logs (log_id) VALUES (?)", [(self.log_id,)]))
             sql = "SELECT log, cursor, rewinds FROM logs WHERE log_id = ?"
             ((self._log, self.cursor, self._rewinds),) = await self._file.query(sql, self.log_id)
         except BaseException:
@@ -220,15 +224,15 @@ class OutboxStore:
 
     async def put(self, key: str, value: str) -> None:
         """Keep a text of the surface."""
-        await self._file.query("INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)", key, value)
+        await self._file.write(("INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)", [(key, value)]))
 
     async def keep_act(self, key: str, draft: str) -> None:
         """Keep a person's act until the log has it; the first one of a key counts."""
-        await self._file.query("INSERT OR IGNORE INTO acts (key, draft) VALUES (?, ?)", key, draft)
+        await self._file.write(("INSERT OR IGNORE INTO acts (key, draft) VALUES (?, ?)", [(key, draft)]))
 
     async def drop_act(self, key: str) -> None:
         """Forget an act that the log answered for."""
-        await self._file.query("DELETE FROM acts WHERE key = ?", key)
+        await self._file.write(("DELETE FROM acts WHERE key = ?", [(key,)]))
 
     async def count_acts(self) -> int:
         """Count the acts that wait."""
