@@ -64,7 +64,7 @@ class NatsConnection:
         address: NatsAddress,
         *,
         name: str = "moot",
-        ping_s: float = PING_S,
+        ping_s: float | None = PING_S,
         hold: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> Self:
         """Connect to the first server that answers; it must have JetStream.
@@ -72,7 +72,8 @@ class NatsConnection:
         Args:
             address: Where to.
             name: What the server's own lists call this connection.
-            ping_s: Seconds between two looks whether a silent server is there; of the loop's clock.
+            ping_s: Seconds between two looks whether a silent server is there, of the loop's clock; None: nobody looks,
+                as under virtual time, which may jump over any number of them.
             hold: Keeps virtual time still while a server is waited for (K2).
 
         Raises:
@@ -92,7 +93,7 @@ class NatsConnection:
                     connect_timeout=CONNECT_S,
                     max_reconnect_attempts=1,
                     reconnect_time_wait=AGAIN_S,  # type: ignore[arg-type]  # waits any time
-                    ping_interval=ping_s,  # type: ignore[arg-type]
+                    ping_interval=ping_s or PING_S,  # type: ignore[arg-type]
                     **who,
                 )
             except MootError:
@@ -102,6 +103,8 @@ class NatsConnection:
                 await _drop(client)
                 raise _unreached(address, heard.last or exc) from exc
             heard.is_connecting = False
+            if ping_s is None and client._ping_interval_task is not None:
+                client._ping_interval_task.cancel()
             # From now on a server that is away is waited for.
             client.options["max_reconnect_attempts"] = -1
             connection = cls(address, client, hold=hold)
