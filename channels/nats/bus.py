@@ -115,6 +115,7 @@ class NatsBus(FiledBus):
                 exits.push_async_callback(_closing, mirror, connection)
                 last = await stream.open(create=create and not mirror.head.seq, replicas=replicas)
                 head = await _fill(stream, mirror, last)
+                await in_thread(mirror.note_head)
                 with disk_errors(mirror.path):
                     reading = await reading_of(mirror.path, exits)
             return cls(stream, mirror, head=head, decode=decode, reading=reading, exits=exits.pop_all())

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Self
 
 from moot.channels.bus import Head
+from moot.channels.errors import StorageError
 from moot.channels.log import filed
 from moot.channels.log.file import BUSY_S, disk_errors
+from moot.channels.log.head import write_head
 from moot.channels.log.lease import Lease
 from moot.channels.log.reader import LogRows, by_ids, connect_to_read
 from moot.channels.log.sequencer import Entry, Known, Stored
@@ -116,6 +118,21 @@ class Mirror:
         with disk_errors(self.path):
             row = LogRows(self._reading).newest()
         return None if row is None else str(row.text)
+
+    def note_head(self) -> None:
+        """Write the file `head` to where the file ends now, so that a tail that is cut shows; blocks.
+
+        Raises:
+            StorageError: The disk does not take it.
+        """
+        seq = self._writer.written_seq
+        if not seq:
+            return
+        try:
+            wal = self.path.with_name(f"{self.path.name}-wal")
+            write_head(self.path.parent, Head(seq, self.hash_at(seq)), first_sync=wal)
+        except OSError as exc:
+            raise StorageError(f"{self.path.parent}: {exc.strerror}") from exc
 
     def close(self) -> None:
         """Write what is left and close it; blocks.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import urlsafe_b64decode
 from typing import TYPE_CHECKING, Final
 
 from moot.channels.errors import NatsUnavailable, StorageError
@@ -67,6 +68,29 @@ class Objects:
                     raise NatsUnavailable(f"{connection.address.where} does not answer") from exc
 
         return self._nats.wait(work, 2 * FETCH_S)
+
+    def names(self) -> list[str]:
+        """Return the names of all bodies; none where nothing was ever kept, and nothing is made.
+
+        Raises:
+            StorageError: The server did not say.
+        """
+
+        async def work(connection: NatsConnection) -> list[str]:
+            from nats.js.errors import NotFoundError
+
+            bucket = connection.address.bucket("objects")
+            # What the library itself does to list them ends before it has begun, now and then.
+            entries = f"$O.{bucket}.M."
+            with connection.errors():
+                try:
+                    info = await connection.js.stream_info(f"OBJ_{bucket}", subjects_filter=f"{entries}>")
+                except NotFoundError:
+                    return []
+            subjects = info.state.subjects or {}
+            return [urlsafe_b64decode(subject.removeprefix(entries)).decode() for subject in subjects]
+
+        return self._nats.wait(work)
 
     async def _open(self, connection: NatsConnection) -> ObjectStore:
         if self._store is None:

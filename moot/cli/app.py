@@ -19,6 +19,7 @@ from typer.exceptions import TyperException
 
 from moot.cli.errors import CliError, Unusable
 from moot.cli.output import say
+from moot.cli.place import LASTING
 from moot.cli.speaking import speak_installed
 
 PANELS: Final = {
@@ -30,7 +31,7 @@ PANELS: Final = {
         "post", "reply", "ack", "override", "take", "answer", "release", "pause", "step", "speed", "halt", "resume",
         "stop", "act",
     ),
-    "Check and keep": ("verify", "chaos", "minds", "anchor", "rebuild", "export", "backup"),
+    "Check and keep": ("verify", "chaos", "minds", "anchor", "rebuild", "export", "import", "backup"),
     "Set up": ("doctor", "models", "discord", "slack", "config", "schema"),
 }  # fmt: skip
 """The commands by what they are for, in the order in which help lists them."""
@@ -106,7 +107,7 @@ class Program(TyperGroup):
                 raise Unusable(f"there is no '{args[0]}' any more: {instead}")
             if not args[0].startswith("-"):
                 speak_installed()
-            with self.make_context(name, args, **extra) as ctx:
+            with LASTING, self.make_context(name, args, **extra) as ctx:
                 name = f"{name} {args[0]}" if args[0] in self.commands else name
                 result = self.invoke(ctx)
                 sys.stdout.flush()

@@ -14,7 +14,7 @@ from moot.cli.arbiter import running as arbiter_running
 from moot.cli.arbiter import verifying as arbiter_verify
 from moot.cli.arena import runs as arena
 from moot.cli.arena import society as arena_society
-from moot.cli.keep import anchor, verify
+from moot.cli.keep import anchor, moving, verify
 from moot.cli.keep import keeping as keep
 from moot.cli.look import calls, case, escalations, log, status, view, why
 from moot.cli.panel import judges as panel
@@ -53,6 +53,7 @@ __all__ = [
     "log",
     "minds",
     "models",
+    "moving",
     "panel",
     "panel_run",
     "people",

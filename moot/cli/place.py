@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -11,6 +12,8 @@ import typer
 from moot.cli.errors import Unusable
 
 DEFAULT: Final = Path("moot-data")
+LASTING: Final = ExitStack()
+"""What a command has open until it ends; the program closes it."""
 
 
 def _named(text: str) -> Path:
@@ -20,16 +23,35 @@ def _named(text: str) -> Path:
     return Path(text)
 
 
+def read_from(text: str) -> Path:
+    """Return a directory or file; of a society on NATS, a mirror that lasts as long as the command."""
+    from moot.channels.nats.address import is_nats
+
+    if not is_nats(text):
+        return _named(text)
+    from moot.hosts.mirrored import mirrored
+
+    return LASTING.enter_context(mirrored(text))
+
+
 Dir = Annotated[
     Path,
     typer.Argument(
         metavar="DIR", parser=_named, help="Data directory of a society, or directory of a simulated run."
     ),
 ]
-Source = Annotated[
+Here = Annotated[
     Path,
     typer.Argument(
         metavar="DIR|FILE.jsonl", parser=_named, help="Directory of a log, or a file made by moot export."
+    ),
+]
+Source = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR|FILE.jsonl|nats://HOST/NAME",
+        parser=read_from,
+        help="Directory of a log, a file made by moot export, or a society on NATS.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

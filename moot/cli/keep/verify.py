@@ -12,7 +12,7 @@ import typer
 from moot.cli.app import command
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import Counting, console, heading, plural, print_hanging, say, write_json
-from moot.cli.place import AsJson
+from moot.cli.place import AsJson, read_from
 from moot.cli.speaking import speak
 from moot.place import data_dir
 
@@ -30,12 +30,16 @@ if TYPE_CHECKING:
     "moot verify ./moot-data --anchor anchors.jsonl --key id_ed25519.pub",
     "moot verify ./log.jsonl --json",
     "moot verify ./study",
+    "moot verify nats://10.0.0.5:4222/desk",
     "moot verify - < log.jsonl",
 )
 def verify(
     named: Annotated[
         str,
-        typer.Argument(metavar="DIR|FILE.jsonl", help="A directory with a log, a file of JSON Lines, or -."),
+        typer.Argument(
+            metavar="DIR|FILE.jsonl|nats://HOST/NAME",
+            help="A directory with a log, a file of JSON Lines, a society on NATS, or -.",
+        ),
     ],
     is_trusting: Annotated[
         bool, typer.Option("--no-evidence", help="Believe the backtests instead of computing them again.")
@@ -74,6 +78,7 @@ def verify(
     computed anew; with --anchor that shows too. Of a study that moot compare made, every result, score and figure is
     computed again too.
     """
+    from moot.channels.nats.address import NatsAddress, is_nats
     from moot.logs import open_log
     from moot.verify import verify as judge
 
@@ -81,7 +86,9 @@ def verify(
     if is_strict and is_trusting:
         raise Unusable("--strict and --no-evidence contradict each other: give one of them")
     anchors = _anchors(anchor_files or [], key)
-    place = Path(named)
+    place = read_from(named) if named else Path()
+    if is_nats(named):
+        named = str(NatsAddress.parse(named))
     if named != "-" and place.is_dir():
         place = data_dir(place)
     study = _study(place) if named != "-" and not is_trusting else None

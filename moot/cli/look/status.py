@@ -24,7 +24,7 @@ from moot.cli.output import (
     table,
     write_json,
 )
-from moot.cli.place import AsJson, Source
+from moot.cli.place import AsJson, Here, Source
 from moot.cli.situation import Situation
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @command("moot status ./moot-data", "moot status ./moot-data --until 250", "moot status ./moot-data --json")
 def status(
-    named: Source,
+    named: Here,
     until: Annotated[
         int | None, typer.Option("--until", metavar="SEQ", help="As it stood after this message of the log.")
     ] = None,

@@ -44,11 +44,20 @@ MARKS: Final[dict[State, tuple[str, str]]] = {
 }
 
 
-@command("moot doctor", "moot doctor ./my-data --json", "moot doctor --config my-society.toml")
+@command(
+    "moot doctor",
+    "moot doctor ./my-data --json",
+    "moot doctor --config my-society.toml",
+    "moot doctor nats://10.0.0.5:4222/desk",
+)
 def doctor(
     named: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Data directory to look at; by default ./moot-data.")
-    ] = DEFAULT,
+        str,
+        typer.Argument(
+            metavar="DIR|nats://HOST/NAME",
+            help="Data directory to look at, or a society on NATS; by default ./moot-data.",
+        ),
+    ] = str(DEFAULT),
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> int:
@@ -57,7 +66,7 @@ def doctor(
 
     findings: list[Diagnosis] = []
     target = console()
-    for finding in examine(named, config):
+    for finding in _findings(named, config):
         findings.append(finding)
         if not as_json:
             print_diagnosis(target, finding)
@@ -67,6 +76,16 @@ def doctor(
     elif failures:
         target.print(Text(f"{plural(failures, 'failure')}", "bold red"))
     return 1 if failures else 0
+
+
+def _findings(named: str, config: Path | None) -> Iterator[Diagnosis]:
+    from moot.channels.nats.address import is_nats
+
+    if is_nats(named):
+        from moot.cli.setup.nats import examine_nats
+
+        return examine_nats(named)
+    return examine(Path(named), config)
 
 
 def print_diagnosis(target: Console, finding: Diagnosis) -> None:
