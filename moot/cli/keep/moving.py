@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -17,7 +17,7 @@ from moot.place import data_dir
 if TYPE_CHECKING:
     from moot.channels.nats.address import NatsAddress
 
-MOST_REPLICAS = 5
+MOST_REPLICAS: Final = 5
 
 
 @command(
@@ -36,7 +36,13 @@ def import_(
     ],
     replicas: Annotated[
         int,
-        typer.Option("--replicas", min=1, max=MOST_REPLICAS, help="On how many servers of NATS it is kept."),
+        typer.Option(
+            "--replicas",
+            metavar="N",
+            min=1,
+            max=MOST_REPLICAS,
+            help="On how many servers of NATS it is kept.",
+        ),
     ] = 1,
     as_json: AsJson = False,
 ) -> None:
