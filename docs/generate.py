@@ -336,14 +336,7 @@ WEEKS: Final = re.compile(r"\[[\d,]+( weeks?)(?=\]\((?:\.\./)*tests/soak/results
 def weeks() -> int:
     """Return how many of the weeks in the table of `make soak` have no finding."""
     rows = json.loads((ROOT / "tests" / "soak" / "results.json").read_text(encoding="utf-8"))
-    return len(
-        {
-            seed
-            for row in rows
-            for seed in range(row["seeds"][0], row["seeds"][1] + 1)
-            if str(seed) not in row["findings"]
-        }
-    )
+    return sum(row["seeds"][1] - row["seeds"][0] + 1 - len(row["findings"]) for row in rows)
 
 
 def with_excerpts(text: str) -> str:

@@ -3,8 +3,9 @@
 `moot chaos` lives the weeks, by ranges of seeds. The ranges stand in `tests/soak/results.json`, for machines, and
 `tests/soak/results.md`, for people, with how often each row of the machines' tables was taken. They are written every
 few weeks, so that a soak can be stopped: the same command goes on where it stood. Ranges that meet are one. What was
-lived before plans were drawn otherwise is dropped: its seeds are other weeks now. Weeks with a finding keep their line
-until `--mended` lives them again and finds nothing; what they count stays as it was. The exit code is 1 on a finding.
+lived while plans were drawn otherwise stays beside them, for its seeds were other weeks. Weeks with a finding keep
+their line until `--mended` lives them again and finds nothing; what they count stays as it was. The exit code is 1 on
+a finding.
 """
 
 from __future__ import annotations
@@ -111,10 +112,11 @@ def _week(seed: int) -> Range:
     return range_of(options, lived.weeks, lived.wall_s)
 
 
-def known() -> list[Range]:
-    """Return the ranges that stand, of weeks that a seed still draws."""
+def known(*, is_past: bool = False) -> list[Range]:
+    """Return the ranges that stand: of weeks that a seed still draws, or of those that it drew in the past."""
     ranges: list[Range] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    return [one for one in ranges if one.get("plans") == plans() and one["rate"] == RATE]
+    today = (plans(), RATE)
+    return [one for one in ranges if ((one["plans"], one["rate"]) != today) is is_past]
 
 
 def taken(ranges: Sequence[Range]) -> dict[str, int]:
@@ -130,10 +132,12 @@ def page(ranges: Sequence[Range]) -> str:
     lines = [
         "# Weeks that were lived with faults",
         "",
-        "Written by `tests/soak/run.py`; do not edit. `moot chaos --seed N` lives one of them again.",
+        "Written by `tests/soak/run.py`; do not edit. `moot chaos --seed N` lives one of them again, if it",
+        "is of the plans that seeds draw today, which are those of the last row.",
         "",
-        "| seeds | weeks | messages | lives | faults | rows of the machines' tables | minutes | weeks with findings |",
-        "|---|---|---|---|---|---|---|---|",
+        "| plans | seeds | weeks | messages | lives | faults | rows of the machines' tables | minutes "
+        "| weeks with findings |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for one in ranges:
         first, last = one["seeds"]
@@ -142,7 +146,8 @@ def page(ranges: Sequence[Range]) -> str:
         rows = f"{sum(map(bool, one['rows'].values()))} of {len(one['rows'])}"
         minutes = f"{one['wall_s'] / 60:.0f}"
         lines.append(
-            f"| {first} to {last} | {' | '.join(figures)} | {rows} | {minutes} | {len(one['findings'])} |"
+            f"| {one['plans']} | {first} to {last} | {' | '.join(figures)} | {rows} | {minutes} "
+            f"| {len(one['findings'])} |"
         )
     lines.append("")
     said = [f"- seed {seed}: {found[0]}" for one in ranges for seed, found in one["findings"].items()]
@@ -173,8 +178,9 @@ def _rows(counts: dict[str, int]) -> Iterator[str]:
         )
 
 
-def write(ranges: Sequence[Range]) -> None:
-    """Write both files, each at once: a soak may be stopped at any moment."""
+def write(today: Sequence[Range]) -> None:
+    """Write both files with the ranges of today's plans, each at once: a soak may be stopped at any moment."""
+    ranges = [*known(is_past=True), *today]
     for file, text in ((RESULTS, json.dumps(ranges, indent=1) + "\n"), (PAGE, page(ranges))):
         new = file.with_suffix(".new")
         new.write_text(text, encoding="utf-8")

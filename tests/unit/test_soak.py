@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
+
+import pytest
 
 from moot.chaos.coverage import SEP, all_rows
 from moot.chaos.run import ChaosOptions, Week
@@ -46,6 +49,20 @@ def test_a_week_that_is_lived_again_without_a_finding_loses_its_line_and_keeps_i
 
     found = run.mended([{**before, "findings": {"4": ["was found"], "7": ["was found"]}}], live)
     assert found == [{**before, "findings": {"7": ["still found"]}}]
+
+
+def test_what_was_lived_under_other_plans_stays_beside_what_is_lived_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(run, "PAGE", tmp_path / "results.md")
+    before = {**lived(1, 9), "plans": "of before"}
+    run.RESULTS.write_text(run.json.dumps([before]))
+    run.write([lived(1, 5)])
+    run.write([lived(1, 6)])
+    assert run.known() == [lived(1, 6)]
+    assert run.known(is_past=True) == [before]
+    assert "| of before | 1 to 9 | 9 |" in run.PAGE.read_text()
 
 
 def test_the_page_is_that_of_the_committed_ranges() -> None:
