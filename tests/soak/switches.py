@@ -354,7 +354,7 @@ SAFEGUARDS: Final = (
             Edit(
                 "moot.channels.log.writer:Writer._place",
                 "self._queue.append(Pending(entry, receipt, future))",
-                "self._queue.append(Pending(entry, receipt, future)); future.set_result(receipt)",
+                "self._queue.append(Pending(entry, receipt, future)); receipt.seq > 1 and future.set_result(receipt)",
             ),
         ),
         classes=("bots", "crash"),
