@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from moot.channels.bus import Head
-from moot.channels.errors import StorageError
+from moot.channels.errors import ChannelError, StorageError
 from moot.channels.log import filed
 from moot.channels.log.file import BUSY_S, disk_errors
 from moot.channels.log.head import write_head
@@ -19,6 +19,11 @@ from moot.channels.log.reader import LogRows, by_ids, connect_to_read
 from moot.channels.log.sequencer import Entry, Known, Stored
 from moot.channels.log.write_behind import LogWriter
 from moot.protocols.kernel.envelope import GENESIS
+
+GATHER_S: Final = 0.02
+"""How long rows are gathered before they are written."""
+GATHERED: Final = 64
+"""How many at most."""
 
 
 class Mirror:
@@ -38,6 +43,8 @@ class Mirror:
         self._writer = writer
         self._reading = reading
         self._last = writer.head.seq
+        self._rows: list[Stored] = []
+        self._fault: ChannelError | None = None
 
     @classmethod
     def open(cls, path: Path, *, lease: Lease | None = None) -> Self:
@@ -74,8 +81,23 @@ class Mirror:
 
     def write_row(self, row: Stored) -> None:
         """Take the next row; as `write`."""
-        self._writer.write_row(row)
+        if self._fault is not None:
+            raise self._fault
+        self._rows.append(row)
         self._last = row[0]
+        if len(self._rows) == 1:
+            asyncio.get_running_loop().call_later(GATHER_S, self._hand_over)
+        elif len(self._rows) >= GATHERED:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        """Give the thread what was gathered; waking it for every row would cost more than writing them all."""
+        rows, self._rows = self._rows, []
+        try:
+            for row in rows:
+                self._writer.write_row(row)
+        except ChannelError as fault:
+            self._fault = fault
 
     async def keep_up(self) -> None:
         """Wait while it lacks ids that the sequencer may have forgotten."""
@@ -95,6 +117,7 @@ class Mirror:
             LeaseHeld: Another process took the directory over.
         """
         if self._writer.written_seq < seq:
+            self._hand_over()
             await asyncio.wrap_future(self._writer.written(seq))
 
     def known(self, ids: Sequence[str]) -> dict[str, Known]:
@@ -140,5 +163,6 @@ class Mirror:
         Raises:
             StorageError: Not everything could be written.
         """
+        self._hand_over()
         with closing(self._reading):
             self._writer.close()
