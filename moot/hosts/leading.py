@@ -10,7 +10,7 @@ from typing import Any
 from moot.channels.bus import Bus
 from moot.channels.log.lease import Lease
 from moot.channels.nats.bus import NatsBus
-from moot.channels.nats.connection import NatsConnection
+from moot.channels.nats.connection import PING_S, NatsConnection
 from moot.channels.nats.lease import NatsLease
 from moot.channels.nats.objects import Objects
 from moot.channels.nats.thread import NatsThread
@@ -51,7 +51,11 @@ class Leading:
             CorruptLog: Stream and mirror differ.
             StorageError: No server answers, or the disk does not take the mirror.
         """
-        connection = await NatsConnection.open(self.nats.address, name=self.name, hold=clock.hold)
+        # Society time that jumps leaves no server the time to answer.
+        ping_s = PING_S if clock.kind == "real" else None
+        connection = await NatsConnection.open(
+            self.nats.address, name=self.name, ping_s=ping_s, hold=clock.hold
+        )
         exits.push_async_callback(connection.close)
         bus = await NatsBus.open(connection, directory, decode=decode_stored, lease=lease)
         exits.push_async_callback(bus.close)

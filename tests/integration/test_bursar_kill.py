@@ -13,17 +13,27 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.stored import stored_envelopes
 from tests.doubles.command_line import done
 from tests.doubles.model_server import ModelServer, Turn, completion
+from tests.doubles.nats import running
 
 MOMENTS = ("kept", "reserved", "replied", "settled")
 
 
-def command(place: Path, server: ModelServer, moment: str) -> list[str]:
-    return [sys.executable, "-m", "tests.doubles.calling_process", str(place), server.url, moment, "1.5"]
+def command(place: Path, server: ModelServer, moment: str, *more: str) -> list[str]:
+    return [
+        sys.executable,
+        "-m",
+        "tests.doubles.calling_process",
+        str(place),
+        server.url,
+        moment,
+        "1.5",
+        *more,
+    ]
 
 
-def live(place: Path, server: ModelServer, moment: str = "") -> int:
+def live(place: Path, server: ModelServer, moment: str = "", *more: str) -> int:
     """Run the process to its end; return its exit code."""
-    return subprocess.run(command(place, server, moment), check=False, capture_output=True).returncode
+    return subprocess.run(command(place, server, moment, *more), check=False, capture_output=True).returncode
 
 
 def live_until_it_asks(place: Path, server: ModelServer) -> None:
@@ -86,3 +96,19 @@ def test_k26_killed_at_any_moment_of_a_call_the_society_asks_again_only_what_was
     )
     assert (first.try_, second.try_, first.request_sha256) == (1, 2, second.request_sha256)
     assert "every rule holds" in done("verify", place)
+
+
+def test_k26_an_answer_that_a_killed_leader_had_kept_is_not_asked_for_again_by_the_next_host(
+    tmp_path: Path,
+) -> None:
+    with ModelServer() as server, running(tmp_path / "nats") as nats:
+        address = nats.address("desk").secret
+        server.prefers = {"fatal_flaws": [], "confidence": 0.8}
+        assert live(tmp_path / "one", server, "replied", address) == -signal.SIGKILL
+        assert live(tmp_path / "two", server, "", address) == 0
+        log = list(stored_envelopes(tmp_path / "two"))
+        reserved = [env for env in log if env.body.type == "CALL_RESERVED"]
+        first = next(env for env in log if env.body.type == "CALL_SETTLED")
+        assert (first.body.call_id, first.body.outcome) == (reserved[0].body.call_id, "answered")
+        probe, *asked = [str(call.body["messages"]) for call in server.calls]
+        assert set(Counter(one for one in asked if one != probe).values()) == {1}
