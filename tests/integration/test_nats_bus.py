@@ -13,7 +13,9 @@ import pytest
 
 from moot.channels.bus import Bus, Receipt
 from moot.channels.errors import BusClosed, ChannelError, CorruptLog, LeaseHeld, NotALog, StorageError
+from moot.channels.log import filed
 from moot.channels.log.sqlite import SqliteBus
+from moot.channels.nats import stream
 from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
@@ -189,6 +191,21 @@ def test_a_message_that_is_too_large_fails_alone(tmp_path: Path) -> None:
 
     with running(tmp_path / "nats", "max_payload: 8192") as server:
         play(scenario(server.address()))
+
+
+def test_an_id_is_known_when_neither_server_nor_memory_know_it_any_more(
+    server: NatsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "DUPLICATES_S", 0.1)
+    monkeypatch.setattr(filed, "IDS", 4)
+
+    async def scenario(address: NatsAddress) -> None:
+        async with host(address, tmp_path / "a", epoch=1) as bus:
+            await publish(bus, *range(20))
+            await asyncio.sleep(0.3)  # however long: the server has forgotten, or it helps
+            assert await publish(bus, 3, 20) == [Receipt(4, "k3", "duplicate"), Receipt(21, "k20")]
+
+    play(scenario(server.address()))
 
 
 def test_a_server_whose_disk_is_full_fails_what_it_did_not_take_and_no_more(tmp_path: Path) -> None:
