@@ -86,11 +86,21 @@ class NobodyIsAskedForEver(Memory, source="5.3, R-E2"):
 
     def __init__(self) -> None:
         self.open: Recent[str, str] = Recent()
+        self.spoke: Recent[str, int] = Recent()
+
+    @hears()
+    def spoken(self, message: Message) -> Findings:
+        """Note when a seat spoke last."""
+        self.spoke[message["author"]] = message["seq"]
+        return ()
 
     @hears("ESCALATION")
     def opened(self, message: Message) -> Findings:
-        """Note one that opens."""
-        self.open[message["case_id"]] = message["sent_at"]
+        """Note one that opens; one about a silent seat opens nothing when that seat has spoken since (K5)."""
+        body = message["body"]
+        spoke = self.spoke.get(body["subject"], 0) if body.get("trigger_code") == "timeouts" else 0
+        if spoke <= max(body.get("evidence_seqs") or [spoke]):
+            self.open[message["case_id"]] = message["sent_at"]
         return ()
 
     @hears("ESCALATION_RESOLVED")

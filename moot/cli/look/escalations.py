@@ -160,7 +160,8 @@ def _take(entries: dict[str, Raised], env: Envelope, fx: Any, docket: Docket) ->
 
     body = env.body
     if isinstance(body, messages.Escalation):
-        entries[body.escalation_id] = Raised(env, body)
+        if fx.is_in_effect:
+            entries[body.escalation_id] = Raised(env, body)
     elif fx.violation is None and not fx.superseded and env.case_id in entries:
         one = entries[env.case_id]
         if isinstance(body, messages.EscalationPaged):
