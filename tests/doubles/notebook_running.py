@@ -20,6 +20,9 @@ START = datetime(2026, 1, 5, tzinfo=UTC)
 # The server of another maker needs no packages, and starts faster without them.
 OTHER = (sys.executable, "-S", "-E", str(ROOT / "tests/doubles/notebook_misbehaving.py"))
 
+# What runs beside a society and outlives it, such as the resource tracker of multiprocessing.
+_others = set()
+
 
 def other(*faults, **how):
     """The command of a server of another maker, with its faults."""
@@ -33,6 +36,7 @@ def live(main):
         async with IoThread(clock, name="moot-io-notebook") as io:
             return await main(clock, io)
 
+    _others.update(psutil.Process().children(recursive=True))
     try:
         return VirtualClock(START).run(society)
     finally:
@@ -41,8 +45,8 @@ def live(main):
 
 
 def servers():
-    """The processes of ours that run, or were not waited for."""
-    return psutil.Process().children(recursive=True)
+    """The processes that run, or were not waited for, and that `live` did not find here."""
+    return [process for process in psutil.Process().children(recursive=True) if process not in _others]
 
 
 def until_all_are_gone(within_s=60.0):
