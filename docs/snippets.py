@@ -1,14 +1,16 @@
 """Run the Python of Markdown pages as a reader would, by whatever Python runs this; `generate.py` writes the output.
 
 Usage: python docs/snippets.py PAGE.md ... Each page's blocks run in their order, in one namespace and one fresh
-directory. A block before which the page says "Put this into `name.py`" is a file of that name besides. Where a block is
-followed by a block of text, it prints just that. Prints a line for each block that ran; the first that fails ends it
-with exit code 1.
+directory. A block before which the page says "Put this into `name.py`" is a file of that name besides, and one before
+which it says "Save this as `name.py`" is only that: it runs until somebody stops it. Where a block is followed by a
+block of text, it prints just that. Prints a line for each block; the first that fails ends it with exit code 1, and one
+that does not end shows where it stands.
 """
 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import io
 import os
 import re
@@ -20,7 +22,8 @@ from pathlib import Path
 from typing import Final
 
 BLOCK: Final = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.S | re.M)
-FILE: Final = re.compile(r"Put this into `([\w/]+\.py)`[^`]*\Z")
+FILE: Final = re.compile(r"(Put this into|Save this as) `([\w/]+\.py)`[^:]*:\s*\Z")
+PATIENCE_S: Final = 240
 
 
 def printed(text: str, name: str) -> Iterator[tuple[re.Match[str], str]]:
@@ -38,12 +41,14 @@ def printed(text: str, name: str) -> Iterator[tuple[re.Match[str], str]]:
         try:
             for n, block in enumerate(BLOCK.finditer(text), 1):
                 if named := FILE.search(text, 0, block.start()):
-                    file = Path(named[1])
+                    file = Path(named[2])
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(block[1], encoding="utf-8")
                 out = io.StringIO()
-                with contextlib.redirect_stdout(out):
-                    exec(compile(block[1], f"{name}, block {n}", "exec"), names)
+                code = compile(block[1], f"{name}, block {n}", "exec")
+                if named is None or named[1] != "Save this as":
+                    with contextlib.redirect_stdout(out):
+                        exec(code, names)
                 yield block, out.getvalue()
         finally:
             sys.path.remove(place)
@@ -64,6 +69,7 @@ def with_output(text: str, name: str) -> str:
 
 def main(pages: list[str]) -> None:
     """Run every page."""
+    faulthandler.dump_traceback_later(PATIENCE_S, exit=True)
     for page in map(Path, pages):
         try:
             for n, (block, out) in enumerate(printed(page.read_text(encoding="utf-8"), page.name), 1):
