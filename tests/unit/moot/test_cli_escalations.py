@@ -5,8 +5,10 @@ from pathlib import Path
 
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.seats import ADMIN
+from tests.doubles import bodies
 from tests.doubles.command_line import data, done, wide
 from tests.doubles.data_dir import a_debate, write_log
+from tests.doubles.debating import EVOLVER, assess, hypothesise, judge
 from tests.doubles.table import START, Table
 
 
@@ -99,3 +101,20 @@ def test_where_nothing_was_escalated_nothing_waits(tmp_path: Path) -> None:
 
     assert done("escalations", place) == "nothing waits for an admin\n"
     assert data("escalations", place) == []
+
+
+def test_k5_one_that_was_overtaken_before_it_opened_waits_for_nobody(tmp_path: Path) -> None:
+    table = Table(schedules={"micro": {"at": [(START + timedelta(hours=23)).isoformat()]}})
+    table.until(START + timedelta(hours=23))
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table)
+    table.until(START + timedelta(hours=23, minutes=19))
+    table.now = START + timedelta(hours=24)
+    (under_way,) = [draft for draft in table.docket.due(table.now) if draft.body.type == "ESCALATION"]
+    table.post(EVOLVER, bodies.backtest())
+    table.publish(under_way)
+    place = write_log(tmp_path / "d", table.log)
+
+    assert (table.log[-1].body.type, data("escalations", place)) == ("ESCALATION", [])
+    assert done("escalations", place) == "nothing waits for an admin\n"
