@@ -90,7 +90,7 @@ def viewers_in(config: Mapping[str, Any]) -> Viewers:
     """Return what people without the admin role may do by a configuration as a log states it."""
     from pydantic import ValidationError
 
-    from moot.config.settings import ViewerSettings
+    from moot.config.sections import ViewerSettings
 
     try:
         return ViewerSettings.model_validate(config["viewers"]).viewers()

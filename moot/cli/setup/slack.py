@@ -166,7 +166,8 @@ def _options(config: Path | None) -> SlackOptions:
     from moot.channels.slack.options import SlackOptions
     from moot.channels.surface import SurfaceConfigError
     from moot.cli.setup.config import config_file, settings
-    from moot.config.settings import PLATFORMS, ConfigError
+    from moot.config.sections import PLATFORMS
+    from moot.config.settings import ConfigError
     from moot.gateway import folder_of, options_of
 
     try:

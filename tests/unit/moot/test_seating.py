@@ -17,15 +17,8 @@ from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
 from moot.cases.arena.offline import RunOptions, run_many
 from moot.cases.arena.source import MOST_OPEN, NotebookService, NotebookSource
-from moot.config.settings import (
-    ArenaSettings,
-    ConfigError,
-    DeskSettings,
-    MotionSettings,
-    PanelSettings,
-    Settings,
-    load_settings,
-)
+from moot.config.sections import ArenaSettings, DeskSettings, MotionSettings, PanelSettings
+from moot.config.settings import ConfigError, Settings, load_settings
 from moot.minds.choosing import chosen
 from moot.minds.model_minds import ModelMinds
 from moot.minds.seated import OwnMinds
