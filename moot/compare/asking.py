@@ -14,7 +14,7 @@ from moot.compare.cases.case import CORRECT, QUESTION, Case, Cases, Scorer
 from moot.compare.cases.own import Own
 from moot.compare.known import arms_of, cases_of, scored, scorer_of
 from moot.compare.results import Result
-from moot.compare.study import Study
+from moot.compare.study import Study, without_keys
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.motion.state import YES_OR_NO
 from moot.workshop import START
@@ -55,7 +55,8 @@ class Asking:
         self.study = study
         self.cases: Cases = cases_of(study.cases, folder)
         self.scorer: Scorer = scorer_of(study)
-        self.arms: dict[str, Arm] = arms_of(study, self.cases[0].kind)
+        asked = study if past is None else without_keys(study)
+        self.arms: dict[str, Arm] = arms_of(asked, self.cases[0].kind)
         self._directory = directory
         self._past = past
         self._refuse_open_questions()

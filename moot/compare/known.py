@@ -112,8 +112,8 @@ def _made(where: str, given: ArmIs, kind: str) -> Arm:
     options = {**filling, **given.options}
     takes_all = any(one.kind is one.VAR_KEYWORD for one in takes.values())
     if not takes_all and (unknown := [name for name in options if name not in takes]):
-        what = ", ".join(takes) or "none"
-        raise BadInput(f"{where}: {given.is_} takes no {unknown[0]!r} for {kind} cases; it takes {what}")
+        what = f"it takes {', '.join(takes)}" if takes else "leave it out"
+        raise BadInput(f"{where}: {given.is_} takes no {unknown[0]!r} for {kind} cases: {what}")
     try:
         arm: Arm = made(**options)
     except BadInput as exc:

@@ -22,6 +22,8 @@ from moot.clock import Clock, RealClock
 from moot.compare import results
 from moot.compare.known import ARMS, GENERATORS, VOTE, dotted_scorer, file_of
 from moot.compare.study import Study
+from moot.config.minds import MindSettings
+from moot.config.settings import load_settings
 from moot.host import Host
 from moot.memory.inmemory import InMemoryStore
 from moot.place import LOG_NAME
@@ -62,7 +64,6 @@ def registered(study: Study, folder: Path, planned: int) -> dict[str, Any]:
         BadInput: A module that it names is not there.
     """
     said = study.model_dump(by_alias=True)
-    own = {name: _own(one.is_, {**ARMS, VOTE: {}}) for name, one in study.arms.items()}
     said["score"] = dotted_scorer(study)
     return {
         **said,
@@ -70,7 +71,7 @@ def registered(study: Study, folder: Path, planned: int) -> dict[str, Any]:
         "stopping": STOPPING,
         "hashes": {
             **{name: _sha256_of(packages) for name, packages in SOURCES.items()},
-            **{f"arm {name}": digest for name, digest in own.items() if digest},
+            **_hashes_of_own(study),
             "score": _own(said["score"], {}),
             **(
                 {} if study.cases.source in GENERATORS else {"file": _file_hash(file_of(study.cases, folder))}
@@ -255,6 +256,22 @@ def _files(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
                 yield from _files(one, path)
         elif one.name.endswith(_READ):
             yield path, one.read_bytes()
+
+
+def _hashes_of_own(study: Study) -> dict[str, str]:
+    """Return the hashes of what is not shipped: classes of arms and minds, and a folder of prompts."""
+    found = {}
+    for name, arm in study.arms.items():
+        asked = str(arm.options.get("of", VOTE)) if arm.is_ == VOTE else arm.is_
+        found[f"arm {name}"] = _own(asked, {**ARMS, VOTE: {}})
+        for seat, source in arm.minds.items():
+            module = MindSettings.model_validate(source).module
+            if ":" in module:
+                found[f"mind {name} {seat}"] = _own(module, {})
+    prompts = load_settings().prompts
+    if prompts.folder:
+        found["own prompts"] = hashlib.sha256(canonical_json(prompts.load().hashes()).encode()).hexdigest()
+    return {name: digest for name, digest in found.items() if digest}
 
 
 def _own(named: str, known: Mapping[str, Any]) -> str:

@@ -133,6 +133,20 @@ def read_study(path: Path) -> Study:
     return study
 
 
+def without_keys(study: Study) -> Study:
+    """Return a study that says nowhere where the keys of its models are, for answers that ask none."""
+    keys = {"key_env", "key_file"}
+    arms = {
+        name: arm.model_copy(
+            update={"model": {field: said for field, said in arm.model.items() if field not in keys}}
+        )
+        if isinstance(arm.model, dict)
+        else arm
+        for name, arm in study.arms.items()
+    }
+    return study.model_copy(update={"arms": arms})
+
+
 def check(study: Study, path: Path, text: str = "") -> None:
     """Find out what cannot be together.
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import moot as moot_api
 from moot.compare.results import FILE, read_results
+from moot.place import LOG_NAME
 from tests.doubles.command_line import complaint, done, moot
 from tests.doubles.model_server import ModelServer
 
@@ -118,4 +123,56 @@ def test_a_model_reviews_documents_and_is_shown_an_earlier_review_only_where_rev
 
     server.stop()
     assert "byte for byte" in moot("compare", "--replay", out, "--at-once", 1).stderr
+    assert "all as it says" in done("verify", out)
+
+
+STRATEGIES = """\
+study: strategies-before-a-model
+cases: {{from: markets, seed: 5, count: 1}}
+arms:
+  debate:
+    is: debate
+    budget: 11
+    model: {{url: "{url}", model: tiny-1, key_env: KEY_OF_THE_STUDY}}
+    minds: {{explorer: simulated}}
+  vote: {{is: vote, budget: debate}}
+"""
+
+
+def test_a_model_debates_a_strategy_in_system_a_and_a_debate_that_was_killed_asks_for_the_rest_alone(
+    tmp_path: Path,
+) -> None:
+    study, out, killed = (tmp_path / one for one in ("study.yaml", "out", "killed"))
+    key = {"KEY_OF_THE_STUDY": "of-the-study"}
+    with ModelServer(key="of-the-study") as server:
+        study.write_text(STRATEGIES.format(url=server.url), encoding="utf-8")
+        server.prefers = {"fatal_flaws": [], "alpha_argument_score": 0.3, "next_action": "archive"}
+        server.prefers |= {"verdict": "REJECT", "confidence": 0.8}
+        done("compare", study, "--out", out, "--at-once", 1, **key)
+        debate, vote = read_results(out / FILE)
+        answer: Any = debate.answer
+        assert (answer["verdict"], debate.confidence) == ("REJECT", 0.8)
+        asked = len(server.calls) - 1  # one finds out how it is to be asked
+        assert debate.calls == vote.calls == asked >= 2
+        log = moot_api.open_log(out / debate.log.removesuffix(".jsonl"))
+        assert log.verify().ok
+        assert list(log.messages())[-1].body.type == "VERDICT", "nobody is asked for what comes after it"
+
+        shutil.copytree(out, killed)
+        (killed / FILE).write_bytes(b"")
+        first = next(log.messages(type="CALL_SETTLED"))
+        place = killed / debate.log.removesuffix(".jsonl")
+        with closing(sqlite3.connect(place / LOG_NAME)) as db:
+            db.execute("DELETE FROM log WHERE seq > ?", (first.seq,))
+            db.commit()
+        (place / "head").unlink()
+        server.forget()
+        done("compare", study, "--out", killed, "--at-once", 1, **key)
+        # What was asked again took another time, and its log says so.
+        again = [replace(one, head="") for one in read_results(killed / FILE)]
+        assert again == [replace(one, head="") for one in (debate, vote)]
+        assert len(server.calls) == asked - 1
+
+    for directory in (out, killed):
+        assert "byte for byte" in moot("compare", "--replay", directory, "--at-once", 1).stderr
     assert "all as it says" in done("verify", out)

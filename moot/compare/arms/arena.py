@@ -42,13 +42,12 @@ class ArenaRun(Arm):
             rounds: How many there may be, 1 to 5.
         """
         self._filled = seated(minds or {}, ARENA, model=model, seats=None, budget=usd or None)
-        self._keeps = bool(self._filled.models)
         self._rounds = rounds
         self.least = self.most = 2 * rounds + 1
 
     async def run(self, trial: Trial) -> Answer:
         """Refine an answer to what is asked."""
-        options = held(trial, keeps=self._keeps, again=again, anew=partial(self._options, trial))
+        options = held(trial, filled=self._filled, again=again, anew=partial(self._options, trial))
         log: list[Envelope] = []
         hold = partial(run_many, [options], clock=VirtualClock(START), log=log)
         (record,) = await in_thread(trial.clock, hold)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from moot.compare.arms.arm import Trial
+from moot.minds.model_choice import Seated
 from moot.place import LOG_NAME
 from moot.protocols.calls.messages import CallSettled
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import Seat
 from moot.recording import Recording
 from moot.stored import last_envelope
+from moot.workshop import Options
 
-T = TypeVar("T")
+
+class Holding(Options, Protocol):
+    """The options of what is held, a data class."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+T = TypeVar("T", bound=Holding)
 
 
 def kept(log: Sequence[Envelope], path: Path | None) -> str:
@@ -66,7 +76,7 @@ def begun(path: Path) -> tuple[Path, Path | None]:
 def held(
     trial: Trial,
     *,
-    keeps: bool,
+    filled: Seated,
     again: Callable[[Recording, Path | None], T],
     anew: Callable[[Path | None], T],
 ) -> T:
@@ -74,18 +84,21 @@ def held(
 
     Args:
         trial: What is asked for.
-        keeps: Whether models are called, and what they say is kept.
+        filled: Who sits where. What models say is kept; what no log says of them and of minds, such as where keys
+            are, is said here.
         again: Makes it of a recording, and the directory that takes the new log.
         anew: Makes it of that directory; None: it takes none.
     """
-    if not keeps:
+    if not filled.models:
         return anew(None)
     directory, before = begun(trial.log) if trial.log is not None else (None, None)
     if trial.past is not None:
-        return again(Recording(directory_of(trial.past)), directory)
-    if before is not None:
-        return again(Recording(before, goes_on=True), directory)
-    return anew(directory)
+        recording = Recording(directory_of(trial.past))
+    elif before is not None:
+        recording = Recording(before, goes_on=True)
+    else:
+        return anew(directory)
+    return replace(again(recording, directory), minds=filled.minds, models=filled.models)
 
 
 def _messages(directory: Path) -> int:

@@ -45,14 +45,13 @@ class MotionDebate(Arm):
         silent = {str(seat): SILENT for seat in SEATS if seat not in self.speaks}
         given = {**(minds or {}), **silent}
         self._filled = seated(given, SEATS, model=model, seats=None, budget=usd or None)
-        self._keeps = bool(self._filled.models)
 
     async def run(self, trial: Trial) -> Answer:
         """Debate what is asked."""
         shown: Any = trial.case.shown
         options = held(
             trial,
-            keeps=self._keeps,
+            filled=self._filled,
             again=again,
             anew=lambda directory: MotionOptions(
                 question=shown["question"],

@@ -94,7 +94,7 @@ class ReviewPanel(Arm):
         """Put before a panel what is shown."""
         options = held(
             trial,
-            keeps=bool(self._filled.models),
+            filled=self._filled,
             again=partial(self._again, trial),
             anew=partial(self._options, trial),
         )

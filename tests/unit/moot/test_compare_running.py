@@ -204,3 +204,51 @@ def test_a_question_without_options_is_refused_where_an_arm_would_answer_yes_or_
         Asking(study, tmp_path, out)
     only = study.model_copy(update={"arms": {"guess": study.arms["guess"]}})
     Asking(only, tmp_path, out)
+
+
+MINE = """\
+from moot import Mind
+from moot.protocols.research.messages import RiskScores
+
+
+class Strict(Mind):
+    def __init__(self, sure: float = 0.5) -> None:
+        self.sure = sure
+
+    def answer(self, view):
+        scores = dict.fromkeys(RiskScores.model_fields, 0.9)
+        return view.reply(
+            risk_rating="REJECT", confidence=self.sure, scores=scores, conditions=[], fatal_flaws=["Too good."],
+            reasoning="It is too good.",
+        )
+"""
+
+
+def test_a_critic_of_ones_own_sits_in_system_as_debate_and_is_registered_with_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    mind, file, out = tmp_path / "strict_critic.py", tmp_path / "study.yaml", tmp_path / "out"
+    mind.write_text(MINE, encoding="utf-8")
+    own = "minds: {critic: {module: 'strict_critic:Strict', sure: 0.95}}"
+    text = STUDY.replace("is: debate, budget: 11", f"is: debate, budget: 11, {own}")
+    file.write_text(text, encoding="utf-8")
+    try:
+        done("compare", file, "--out", out, "--at-once", 1)
+        debates = [one for one in read_results(out / FILE) if one.arm == "debate"]
+        assert [answer_of(one)["verdict"] for one in debates] == ["REJECT"] * 3
+        assert {one.calls for one in debates} == {2}, "an assessment that ends the debate, and the verdict"
+        assert "critic by the mind 'strict_critic:Strict'" in done("verify", out / debates[0].log)
+        assert "all as it says" in done("verify", out)
+
+        mind.write_text(MINE.replace("too good", "too bad"), encoding="utf-8")
+        (out / FILE).write_bytes(b"")
+        said = complaint(2, "compare", file, "--out", out, "--at-once", 1)
+        assert "was registered with hashes.mind debate critic" in said
+    finally:
+        sys.modules.pop("strict_critic", None)
+
+
+def answer_of(one: Result) -> Any:
+    return one.answer

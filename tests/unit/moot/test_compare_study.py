@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from moot.compare.arms.arm import Answer, Arm, Trial
 from moot.compare.known import arms_of, cases_of, dotted_scorer
 from moot.compare.study import read_study
 from moot.protocols.kernel.errors import BadInput
@@ -20,6 +21,14 @@ arms:
   vote: {is: vote, budget: debate}
 primary: {arm: debate, than: vote, score: correct}
 """
+
+
+class Bare(Arm):
+    kinds = frozenset({"market"})
+    least = most = 1
+
+    async def run(self, trial: Trial) -> Answer:
+        return Answer(answer=None, calls=1)
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -84,7 +93,17 @@ def test_unequal_budgets_are_fine_where_nobody_claims_that_they_are_equal(tmp_pa
         (
             "is: single, budget: 1",
             "is: single, budget: 1, options: {n: 2}",
-            r"arms.one: single takes no 'n' for market cases",
+            r"arms.one: single takes no 'n' for market cases: it takes changes",
+        ),
+        (
+            "is: single, budget: 1",
+            f"is: '{__name__}:Bare', budget: 1, model: 'http://127.0.0.1:1/v1#m'",
+            r"arms.one: \S+:Bare takes no 'model' for market cases: leave it out",
+        ),
+        (
+            "is: debate, budget: 11",
+            "is: debate, budget: 11, minds: {judge: simulated}",
+            r"arms.debate: minds: the seat 'judge' has no say here: choose critic, evolver, explorer",
         ),
     ],
 )
