@@ -126,53 +126,69 @@ def test_a_model_reviews_documents_and_is_shown_an_earlier_review_only_where_rev
     assert "all as it says" in done("verify", out)
 
 
-STRATEGIES = """\
-study: strategies-before-a-model
-cases: {{from: markets, seed: 5, count: 1}}
+DEBATED = {
+    "strategies": (
+        "{from: markets, seed: 5, count: 1}",
+        {"fatal_flaws": [], "alpha_argument_score": 0.3, "verdict": "REJECT", "next_action": "archive"}
+        | {"confidence": 0.8, "concede": False, "strategy": None},
+        "VERDICT",
+    ),
+    "questions": (
+        "{from: cases.jsonl}",
+        {"confidence": 0.8, "option": "4", "for_score": 0.7, "against_score": 0.4},
+        "JUDGMENT",
+    ),
+}
+"""Cases, what a model prefers to say of them, and the last message of a debate of them."""
+
+WITH_A_KEY = """\
+study: debates-of-a-model
+cases: {cases}
 arms:
-  debate:
-    is: debate
-    budget: 11
-    model: {{url: "{url}", model: tiny-1, key_env: KEY_OF_THE_STUDY}}
-    minds: {{explorer: simulated}}
-  vote: {{is: vote, budget: debate}}
+  debate: {{is: debate, budget: 11, model: {{url: "{url}", model: tiny-1, key_env: KEY_OF_THE_STUDY}}}}
 """
 
 
-def test_a_model_debates_a_strategy_in_system_a_and_a_debate_that_was_killed_asks_for_the_rest_alone(
-    tmp_path: Path,
+@pytest.mark.parametrize("what", DEBATED)
+def test_a_debate_of_models_that_was_killed_asks_for_the_rest_alone_and_a_replay_needs_no_key(
+    what: str, tmp_path: Path
 ) -> None:
+    (tmp_path / "cases.jsonl").write_text(CASES, encoding="utf-8")
     study, out, killed = (tmp_path / one for one in ("study.yaml", "out", "killed"))
+    cases, prefers, last = DEBATED[what]
     key = {"KEY_OF_THE_STUDY": "of-the-study"}
     with ModelServer(key="of-the-study") as server:
-        study.write_text(STRATEGIES.format(url=server.url), encoding="utf-8")
-        server.prefers = {"fatal_flaws": [], "alpha_argument_score": 0.3, "next_action": "archive"}
-        server.prefers |= {"verdict": "REJECT", "confidence": 0.8}
+        server.prefers = prefers
+        study.write_text(WITH_A_KEY.format(cases=cases, url=server.url), encoding="utf-8")
         done("compare", study, "--out", out, "--at-once", 1, **key)
-        debate, vote = read_results(out / FILE)
-        answer: Any = debate.answer
-        assert (answer["verdict"], debate.confidence) == ("REJECT", 0.8)
+        (debate,) = read_results(out / FILE)
         asked = len(server.calls) - 1  # one finds out how it is to be asked
-        assert debate.calls == vote.calls == asked >= 2
+        assert (debate.calls, debate.confidence) == (asked, 0.8)
+        assert asked >= 3
         log = moot_api.open_log(out / debate.log.removesuffix(".jsonl"))
         assert log.verify().ok
-        assert list(log.messages())[-1].body.type == "VERDICT", "nobody is asked for what comes after it"
+        said = [env.body.type for env in log.messages()]
+        assert said[-1] == last, "nobody is asked for what comes after it"
 
         shutil.copytree(out, killed)
         (killed / FILE).write_bytes(b"")
-        first = next(log.messages(type="CALL_SETTLED"))
-        place = killed / debate.log.removesuffix(".jsonl")
-        with closing(sqlite3.connect(place / LOG_NAME)) as db:
-            db.execute("DELETE FROM log WHERE seq > ?", (first.seq,))
-            db.commit()
-        (place / "head").unlink()
+        _kill_behind_a_call(killed / debate.log.removesuffix(".jsonl"))
         server.forget()
         done("compare", study, "--out", killed, "--at-once", 1, **key)
+        (again,) = read_results(killed / FILE)
         # What was asked again took another time, and its log says so.
-        again = [replace(one, head="") for one in read_results(killed / FILE)]
-        assert again == [replace(one, head="") for one in (debate, vote)]
+        assert replace(again, head="") == replace(debate, head="")
         assert len(server.calls) == asked - 1
 
     for directory in (out, killed):
         assert "byte for byte" in moot("compare", "--replay", directory, "--at-once", 1).stderr
     assert "all as it says" in done("verify", out)
+
+
+def _kill_behind_a_call(place: Path) -> None:
+    """Leave a data directory as a kill behind its first call leaves it."""
+    first = next(moot_api.open_log(place).messages(type="CALL_SETTLED"))
+    with closing(sqlite3.connect(place / LOG_NAME)) as db:
+        db.execute("DELETE FROM log WHERE seq > ?", (first.seq,))
+        db.commit()
+    (place / "head").unlink()
