@@ -259,8 +259,11 @@ def _check_ours(db: sqlite3.Connection, path: Path, *, may_be_empty: bool = Fals
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (version,) = db.execute("PRAGMA user_version").fetchone()
-    if may_be_empty and not tables and not application:
-        return
+    if not tables and not application:
+        if may_be_empty:
+            return
+        # Whoever makes it is not done.
+        raise UnknownEvidence(f"{path} is not there")
     if application != APPLICATION_ID:
         raise CorruptStore(f"{path} holds no calls of models, but something else: move it away")
     if version > SCHEMA_VERSION:

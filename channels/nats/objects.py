@@ -69,26 +69,29 @@ class Objects:
 
         return self._nats.wait(work, 2 * FETCH_S)
 
-    def names(self) -> list[str]:
-        """Return the names of all bodies; none where nothing was ever kept, and nothing is made.
+    def after(self, seq: int) -> tuple[int, str] | None:
+        """Return place and name of the body that was kept next after a place, 0 for the first; None: there is none yet.
+
+        Where nothing was ever kept, nothing is made.
 
         Raises:
             StorageError: The server did not say.
         """
 
-        async def work(connection: NatsConnection) -> list[str]:
+        async def work(connection: NatsConnection) -> tuple[int, str] | None:
             from nats.js.errors import NotFoundError
 
             bucket = connection.address.bucket("objects")
-            # What the library itself does to list them ends before it has begun, now and then.
             entries = f"$O.{bucket}.M."
             with connection.errors():
                 try:
-                    info = await connection.js.stream_info(f"OBJ_{bucket}", subjects_filter=f"{entries}>")
+                    found = await connection.js.get_msg(
+                        f"OBJ_{bucket}", seq=seq + 1, subject=f"{entries}>", next=True
+                    )
                 except NotFoundError:
-                    return []
-            subjects = info.state.subjects or {}
-            return [urlsafe_b64decode(subject.removeprefix(entries)).decode() for subject in subjects]
+                    return None
+            name = (found.subject or "").removeprefix(entries)
+            return found.seq or 0, urlsafe_b64decode(name).decode()
 
         return self._nats.wait(work)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -15,8 +14,7 @@ from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.objects import Objects
 from moot.channels.nats.thread import NatsThread
-from moot.memory.evidence import DirectoryEvidence
-from moot.place import EVIDENCE
+from moot.hosts.copying import Copies
 from moot.protocols.codec import decode_stored
 
 FILL_S: Final = 3600.0
@@ -25,7 +23,7 @@ FILL_S: Final = 3600.0
 
 @contextmanager
 def mirrored(text: str) -> Iterator[Path]:
-    """Yield a directory with log and evidence of a society; what is said meanwhile arrives there too.
+    """Yield a directory with log, evidence and bodies of a society; what is said meanwhile arrives there too.
 
     Args:
         text: The address, `nats://HOST:PORT/NAME`.
@@ -35,6 +33,7 @@ def mirrored(text: str) -> Iterator[Path]:
         NatsUnavailable: No server answers, or it refuses.
         EmptyLog: There is no such society.
         CorruptLog: Its stream is damaged.
+        StoreUnavailable: The servers do not give what they keep beside the log.
     """
     address = NatsAddress.parse(text, environ=os.environ)
     with (
@@ -52,7 +51,8 @@ def mirrored(text: str) -> Iterator[Path]:
 
         try:
             nats.wait(follow)
-            keep_evidence(nats, directory)
+            with Copies(Objects(nats), directory) as copies:
+                copies.catch_up()
             yield directory
         finally:
             nats.wait(close)
@@ -61,24 +61,3 @@ def mirrored(text: str) -> Iterator[Path]:
 async def fill(connection: NatsConnection, directory: Path) -> NatsBus:
     """Bring a directory's log up to the stream's end; the bus holds its lease until it is closed."""
     return await NatsBus.open(connection, directory, decode=decode_stored, create=False)
-
-
-def keep_evidence(nats: NatsThread, directory: Path) -> None:
-    """Fetch the evidence that messages name.
-
-    Raises:
-        StorageError: The server did not give it.
-    """
-    here, there = DirectoryEvidence(directory / EVIDENCE), Objects(nats)
-    for ref in evidence_in(there):
-        data = there.get(f"{EVIDENCE}/{ref}")
-        if data is not None:
-            here.put(ref.partition("/")[0], json.loads(data))
-
-
-def evidence_in(there: Objects) -> Iterator[str]:
-    """Yield what evidence the servers have."""
-    prefix = f"{EVIDENCE}/"
-    for name in there.names():
-        if name.startswith(prefix):
-            yield name.removeprefix(prefix)

@@ -1,9 +1,9 @@
-"""Moving a society between a data directory and NATS: the same bytes, and the evidence that they name."""
+"""Moving a society between a data directory and NATS: the same bytes, and the evidence and bodies that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -20,19 +20,25 @@ from moot.channels.nats.objects import Objects
 from moot.channels.nats.publishing import Publishing
 from moot.channels.nats.stream import NatsStream
 from moot.channels.nats.thread import NatsThread
-from moot.hosts.mirrored import FILL_S, fill, keep_evidence
+from moot.hosts.copying import Copies
+from moot.hosts.mirrored import FILL_S, fill
+from moot.hosts.travelling import send_body
+from moot.memory.bodies_file import CALLS_NAME, StoredBodiesFile
+from moot.memory.errors import UnknownEvidence
 from moot.memory.evidence import DirectoryEvidence
 from moot.place import EVIDENCE, LOG_NAME
+from moot.protocols.calls.messages import CallReserved
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.canonical import canonical_json
 from moot.protocols.kernel.envelope import GENESIS
+from moot.stored import stored_envelopes
 
 BATCH: Final = 256
 """Messages on their way at once."""
 
 
 def to_nats(directory: Path, address: NatsAddress, *, replicas: int = 1) -> Head:
-    """Put a stopped society's log and evidence on NATS; one that broke off is gone on with. Return the log's end.
+    """Put a stopped society with evidence and bodies on NATS; one that broke off is gone on with. Return the log's end.
 
     Args:
         directory: Its data directory.
@@ -45,16 +51,16 @@ def to_nats(directory: Path, address: NatsAddress, *, replicas: int = 1) -> Head
         StorageError: The server does not take it.
     """
     with Lease.acquire(directory), NatsThread(address, name="moot import") as nats:
-        kept, there = directory / EVIDENCE, Objects(nats)
-        here = DirectoryEvidence(kept)
-        for path in sorted(kept.glob("*/*.json.gz")):
-            ref = str(path.relative_to(kept)).removesuffix(".json.gz")
-            there.put(f"{EVIDENCE}/{ref}", canonical_json(here.get(ref)).encode())
-        return nats.wait(lambda connection: _publish(connection, directory / LOG_NAME, replicas), FILL_S)
+        # First of all, for what stands beside it is kept on as many servers.
+        nats.wait(lambda connection: NatsStream(connection).open(create=True, replicas=replicas))
+        there = Objects(nats)
+        _send_evidence(directory / EVIDENCE, there)
+        _send_bodies(directory, there)
+        return nats.wait(lambda connection: _publish(connection, directory / LOG_NAME), FILL_S)
 
 
 def to_directory(address: NatsAddress, directory: Path) -> Head:
-    """Put the log and evidence of a society on NATS into a data directory; return the log's end.
+    """Put the log, evidence and bodies of a society on NATS into a data directory; return the log's end.
 
     Raises:
         LeaseHeld: Another process uses the directory.
@@ -69,13 +75,35 @@ def to_directory(address: NatsAddress, directory: Path) -> Head:
 
     with NatsThread(address, name="moot import") as nats:
         head = nats.wait(work, FILL_S)
-        keep_evidence(nats, directory)
+        with Copies(Objects(nats), directory) as copies:
+            copies.catch_up()
     return head
 
 
-async def _publish(connection: NatsConnection, path: Path, replicas: int) -> Head:
+def _send_evidence(kept: Path, there: Objects) -> None:
+    here = DirectoryEvidence(kept)
+    for path in sorted(kept.glob("*/*.json.gz")):
+        ref = str(path.relative_to(kept)).removesuffix(".json.gz")
+        there.put(f"{EVIDENCE}/{ref}", canonical_json(here.get(ref)).encode())
+
+
+def _send_bodies(directory: Path, there: Objects) -> None:
+    """Put on the servers what models were asked and answered; what is missing here is left for `moot verify` to say."""
+    if not (directory / CALLS_NAME).exists():
+        return
+    with StoredBodiesFile(directory / CALLS_NAME) as here:
+        for env in stored_envelopes(directory):
+            if type(env.body) is not CallReserved:
+                continue
+            with suppress(UnknownEvidence):
+                send_body(there, here.get(env.body.request_sha256))
+            if (reply := here.reply_of(env.body.call_id)) is not None:
+                send_body(there, reply, env.body.call_id)
+
+
+async def _publish(connection: NatsConnection, path: Path) -> Head:
     stream = NatsStream(connection)
-    last = await stream.open(create=True, replicas=replicas)
+    last = await stream.last_seq()
     head = Head(last, _hash_at(path, last))
     await check_end(stream, head)
     return await _send_all(connection, _entries(path, last)) or head

@@ -23,6 +23,7 @@ from moot.channels.nats.lease import NatsLease, deposed
 from moot.channels.nats.pump import NatsPump
 from moot.channels.nats.thread import NatsThread
 from moot.clock.wall import utc_ns
+from moot.hosts.copying import Copier
 from moot.hosts.leading import Leading
 from moot.hosts.presence import Presence
 from moot.hosts.standby import Standby
@@ -63,7 +64,7 @@ def take_turns(
     """
     assert plan.directory is not None
     name = name_of(plan.directory)
-    with NatsThread(address, name=name) as nats:
+    with NatsThread(address, name=name) as nats, Copier(nats, plan.directory):
         while True:
             try:
                 leading = asyncio.run(_follow(plan, lease, nats, name, tell))

@@ -5,16 +5,23 @@ So whoever takes over finds the evidence that messages name and what models answ
 
 from __future__ import annotations
 
+import hashlib
 import json
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, Final
 
 from moot.channels.errors import ChannelError
 from moot.channels.nats.objects import Objects
 from moot.memory.bodies import Bodies, is_sha256
 from moot.memory.errors import StoreUnavailable, UnknownEvidence
 from moot.memory.evidence import Evidence
+from moot.place import EVIDENCE
 from moot.protocols.kernel.canonical import canonical_json
+
+CALLS: Final = "calls"
+"""Before the hash of a body: what it is called on the servers."""
+REPLIES: Final = "replies"
+"""Before the id of a call: what names the body of its reply."""
 
 
 class TravellingEvidence(Evidence):
@@ -28,7 +35,7 @@ class TravellingEvidence(Evidence):
     def put(self, kind: str, payload: dict[str, Any]) -> str:
         ref = self._here.put(kind, payload)
         try:
-            self._there.put(f"evidence/{ref}", canonical_json(payload).encode())
+            self._there.put(f"{EVIDENCE}/{ref}", canonical_json(payload).encode())
         except ChannelError as exc:
             raise StoreUnavailable(str(exc)) from exc
         return ref
@@ -37,7 +44,7 @@ class TravellingEvidence(Evidence):
         try:
             return self._here.get(ref)
         except UnknownEvidence:
-            data = _fetched(self._there, f"evidence/{ref}")
+            data = _fetched(self._there, f"{EVIDENCE}/{ref}")
             if data is None or self._here.put(ref.partition("/")[0], json.loads(data)) != ref:
                 raise
         return self._here.get(ref)
@@ -59,9 +66,7 @@ class TravellingBodies(Bodies):
     def _send(self, kept: Future[str], data: bytes, call_id: str) -> str:
         sha256 = kept.result()
         try:
-            self._there.put(f"calls/{sha256}", data)
-            if call_id:
-                self._there.put(f"replies/{call_id}", sha256.encode())
+            send_body(self._there, data, call_id)
         except ChannelError as exc:
             raise StoreUnavailable(str(exc)) from exc
         return sha256
@@ -70,14 +75,14 @@ class TravellingBodies(Bodies):
         try:
             return self._here.get(sha256)
         except UnknownEvidence:
-            data = _fetched(self._there, f"calls/{sha256}") if is_sha256(sha256) else None
+            data = _fetched(self._there, f"{CALLS}/{sha256}") if is_sha256(sha256) else None
             if data is None or self._here.put(data).result() != sha256:
                 raise
         return self._here.get(sha256)
 
     def reply_of(self, call_id: str) -> bytes | None:
         found = self._here.reply_of(call_id)
-        if found is None and (named := _fetched(self._there, f"replies/{call_id}")) is not None:
+        if found is None and (named := _fetched(self._there, f"{REPLIES}/{call_id}")) is not None:
             data = self.get(named.decode("ascii", "replace"))
             self._here.put(data, call_id=call_id).result()
             return data
@@ -86,6 +91,18 @@ class TravellingBodies(Bodies):
     def close(self) -> None:
         self._pool.shutdown()
         self._here.close()
+
+
+def send_body(there: Objects, data: bytes, call_id: str = "") -> None:
+    """Keep a body on the servers; it is the reply record of a call where one is named.
+
+    Raises:
+        StorageError: The server did not take it.
+    """
+    sha256 = hashlib.sha256(data).hexdigest()
+    there.put(f"{CALLS}/{sha256}", data)
+    if call_id:
+        there.put(f"{REPLIES}/{call_id}", sha256.encode())
 
 
 def _fetched(there: Objects, name: str) -> bytes | None:

@@ -46,7 +46,7 @@ def import_(
     ] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Move a society's log and evidence between a data directory and NATS: the same bytes, so the same hashes.
+    """Move a society with all that it keeps between a data directory and NATS: the same bytes, so the same hashes.
 
     It goes on where an earlier attempt broke off. A place that holds another society is left as it is.
     """
