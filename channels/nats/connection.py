@@ -32,6 +32,11 @@ LEAST_VERSION: Final = (2, 9)
 FULL: Final = (10023, 10047, 10077, 10122)
 """What the server says when memory, disk or the account's share of it is used up."""
 _NO_JETSTREAM: Final = (10039, 10076)
+_NO_MAJORITY: Final = 10008
+_AWAY: Final = (10118, 10119)
+"""What the server says of a stream or consumer whose servers are not there."""
+_TOO_FEW: Final = (10005, 10074)
+"""What it says when there are not as many servers as replicas are wanted."""
 
 
 class NatsConnection:
@@ -172,6 +177,14 @@ class NatsConnection:
             return StorageError(f"{where} has no room left for {self.address.stream}: {_said(exc)}")
         if code in _NO_JETSTREAM:
             return self._without_jetstream()
+        if code in _TOO_FEW:
+            return StorageError(f"{where} has fewer servers than replicas are asked for: {_said(exc)}")
+        if code == _NO_MAJORITY:
+            return NatsUnavailable(
+                f"{where} takes no orders: start more of its servers, for more than half of them must be there"
+            )
+        if code in _AWAY or (isinstance(exc, nats.js.errors.ServiceUnavailableError) and code):
+            return NatsUnavailable(f"{where} cannot answer now: {_said(exc)}")
         if isinstance(exc, nats.js.errors.NoStreamResponseError | nats.errors.NoRespondersError):
             return NatsUnavailable(f"{where} has nobody who answers for {self.address.stream}")
         if isinstance(exc, TimeoutError | nats.errors.OutboundBufferLimitError):
@@ -190,7 +203,7 @@ class NatsConnection:
         try:
             await self.js.account_info()
         except nats.js.errors.ServiceUnavailableError as exc:
-            raise self._without_jetstream() from exc
+            raise (self.error(exc) if exc.err_code else self._without_jetstream()) from exc
         except nats.errors.Error as exc:
             raise self.error(exc) from exc
 

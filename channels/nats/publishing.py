@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from moot.channels.errors import ChannelError
 from moot.channels.log.sequencer import Entry
-from moot.channels.nats.connection import ANSWER_S, FULL, NatsConnection
+from moot.channels.nats.connection import FULL, NatsConnection
 from moot.channels.nats.stream import headers_of
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
+
+LOOK_S: Final = 3.0
+"""Where an answer is missing for so long, it is looked what the stream holds."""
 
 _UNAVAILABLE: Final = 503
 _WRONG_END: Final = (10071, 10070)
@@ -44,7 +47,7 @@ class _Batch:
     def __init__(self, size: int, loop: asyncio.AbstractEventLoop) -> None:
         self.left = size
         self.done: asyncio.Future[Trouble | None] = loop.create_future()
-        self.timer = loop.call_later(ANSWER_S, self.end, UNKNOWN)
+        self.timer = loop.call_later(LOOK_S, self.end, UNKNOWN)
 
     def end(self, trouble: Trouble | None) -> None:
         if not self.done.done():

@@ -8,20 +8,25 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from moot.channels.errors import ChannelError
 from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
+from moot.channels.nats.thread import NatsThread
 from tests.doubles.tiny import TinyAdmission, decode
 
 SERVER: Final = "nats-server"
+SERVERS: Final = 3
+"""Of a cluster."""
 READY_S: Final = 60.0
 _NUMBERS: Final = itertools.count(1)
 
@@ -116,6 +121,11 @@ class NatsServer:
         shutil.rmtree(self.store)
         shutil.copytree(kept, self.store)
 
+    @property
+    def is_running(self) -> bool:
+        """Say whether it was started and not ended since."""
+        return self._process is not None
+
     def address(self, society: str = "", who: str = "") -> NatsAddress:
         """Return the address of a society on it; of one that nobody has used, when none is named."""
         return NatsAddress.parse(f"nats://{who}127.0.0.1:{self.port}/{society or f's{next(_NUMBERS)}'}")
@@ -128,12 +138,81 @@ class NatsServer:
             process.wait()
 
 
+class NatsCluster:
+    """Three servers on this machine that are one cluster; each may be ended and started again by itself.
+
+    Args:
+        directory: Where their files go.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        with ExitStack() as taken:
+            sockets = [taken.enter_context(socket.socket()) for _ in range(SERVERS)]
+            for one in sockets:
+                one.bind(("127.0.0.1", 0))
+            routes = [one.getsockname()[1] for one in sockets]
+        text = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
+        self.servers = [
+            NatsServer(
+                directory / f"n{n}",
+                f'server_name: n{n}\ncluster {{ name: c, host: "127.0.0.1", port: {port}, routes: [{text}] }}',
+            )
+            for n, port in enumerate(routes, 1)
+        ]
+
+    def start(self) -> None:
+        """Start all of them, and wait until a majority has agreed on who leads it."""
+        for server in self.servers:
+            server.start()
+        self.agreed()
+
+    def agreed(self) -> None:
+        """Wait until they take orders."""
+        until = time.monotonic() + READY_S
+        while True:
+            try:
+                with NatsThread(self.address("agreed")) as nats:
+                    return nats.wait(_probe)
+            except ChannelError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+
+    def kill(self) -> None:
+        """Kill all of them."""
+        for server in self.servers:
+            server.kill()
+
+    def address(self, society: str) -> NatsAddress:
+        """Return the address of a society on all of them."""
+        hosts = ",".join(f"127.0.0.1:{server.port}" for server in self.servers)
+        return NatsAddress.parse(f"nats://{hosts}/{society}")
+
+    def leader(self, stream: str) -> NatsServer:
+        """Return the server that leads a stream."""
+
+        async def look(connection: NatsConnection) -> str:
+            info = await connection.js.stream_info(stream)
+            return (info.cluster and info.cluster.leader) or ""
+
+        with NatsThread(self.address("agreed")) as nats:
+            name = nats.wait(look)
+        return next(server for server in self.servers if server.directory.name == name)
+
+
+async def _probe(connection: NatsConnection) -> None:
+    """Have the servers make and forget something that all of them must keep."""
+    with connection.errors():
+        await connection.js.add_stream(name="probe", subjects=["probe"], num_replicas=SERVERS)
+        await connection.js.delete_stream("probe")
+
+
 @asynccontextmanager
-async def following(address: NatsAddress, directory: Path) -> AsyncIterator[NatsBus]:
+async def following(address: NatsAddress, directory: Path, *, replicas: int = 1) -> AsyncIterator[NatsBus]:
     """Open a bus of the smallest society; it does not follow yet."""
     async with (
         await NatsConnection.open(address) as connection,
-        await NatsBus.open(connection, directory, decode=decode) as bus,
+        await NatsBus.open(connection, directory, decode=decode, replicas=replicas) as bus,
     ):
         yield bus
 
@@ -145,9 +224,11 @@ async def leading(
     admission: TinyAdmission,
     now: Callable[[], datetime],
     epoch: int = 1,
+    *,
+    replicas: int = 1,
 ) -> AsyncIterator[NatsBus]:
     """Open a bus of the smallest society, and lead."""
-    async with following(address, directory) as bus:
+    async with following(address, directory, replicas=replicas) as bus:
         await bus.lead(admission, now, epoch=epoch)
         yield bus
 
