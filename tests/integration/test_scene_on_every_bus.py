@@ -1,4 +1,4 @@
-"""A scene says the same, byte for byte, whatever its log is kept in."""
+"""A scene says the same, byte for byte, whatever its log is kept in, and a week holds every rule on NATS too."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.rulebook import rules
 from moot.simulation import scene as scenes
+from moot.simulation import simulate as weeks
 from moot.verify import verify
 from tests.doubles.nats import NatsServer, running
 
@@ -80,6 +81,15 @@ def said(directory: Path) -> list[str]:
     return [json.dumps(started), *texts[1:]]
 
 
+async def mirror(address: NatsAddress, directory: Path) -> None:
+    """Fill a fresh mirror from the stream."""
+    async with (
+        await NatsConnection.open(address) as connection,
+        await NatsBus.open(connection, directory, decode=decode_stored, create=False),
+    ):
+        pass
+
+
 def test_a_scene_is_equal_on_memory_sqlite_and_nats(
     server: NatsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,14 +108,23 @@ def test_a_scene_is_equal_on_memory_sqlite_and_nats(
     assert len(memory) > 10
     assert memory == sqlite == nats
 
-    async def another_mirror() -> None:
-        async with (
-            await NatsConnection.open(address) as connection,
-            await NatsBus.open(connection, tmp_path / "mirror", decode=decode_stored, create=False),
-        ):
-            pass
-
-    asyncio.run(another_mirror())
+    asyncio.run(mirror(address, tmp_path / "mirror"))
     assert rows(tmp_path / "mirror") == rows(tmp_path / "nats"), "the stream itself holds these bytes"
     with open_log(tmp_path / "mirror") as source:
         assert verify(source, evidence=False).ok
+
+
+def test_a_week_on_nats_verifies(server: NatsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_week, address = weeks.plan_of, server.address()
+
+    def plan_of(options: weeks.SimulateOptions) -> Plan:
+        plan = of_week(options)
+        return replace(plan, bus="nats", led=Alone(address, plan))
+
+    monkeypatch.setattr(weeks, "plan_of", plan_of)
+    lived = weeks.simulate(weeks.SimulateOptions(days=7, seed=3, out=tmp_path / "week"))
+    assert lived.messages > 1_000
+    asyncio.run(mirror(address, tmp_path / "mirror"))
+    with open_log(tmp_path / "mirror") as source:
+        found = verify(source, evidence=False)
+    assert found.ok and found.messages == lived.messages
