@@ -78,6 +78,8 @@ class UpOptions:
         config: A configuration file; None: the shipped one.
         owner: User id that is an admin on the platform `cli`.
         shows_all: Show quiet checks in the feed too.
+        leads: Whether this host of several may lead; else it only keeps its mirror.
+        replicas: On how many servers of NATS the log is kept; None: on one, where it is made.
         has_console: Serve the web page, where the configuration does not say otherwise.
         host: Where the page is bound; None: as configured.
         port: Its port; None: as configured.
@@ -96,6 +98,8 @@ class UpOptions:
     config: Path | None = None
     owner: str = ""
     shows_all: bool = False
+    leads: bool = True
+    replicas: int | None = None
     has_console: bool = True
     host: str | None = None
     port: int | None = None
@@ -209,7 +213,7 @@ def _live_on_nats(
         led = replace(plan, start=start, led=leading)
         clock.run(lambda running: _live(options, led, running, lease, feed))
 
-    take_turns(plan, address, lease, live, feed.say)
+    take_turns(plan, address, lease, live, feed.say, leads=options.leads, replicas=options.replicas)
 
 
 def _rehearsal(options: UpOptions, feed: Feed) -> float | None:

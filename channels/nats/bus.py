@@ -87,7 +87,7 @@ class NatsBus(FiledBus):
         decode: Decode,
         lease: Lease | None = None,
         create: bool = True,
-        replicas: int = 1,
+        replicas: int | None = None,
     ) -> Self:
         """Open or create a society's stream, and bring this host's mirror up to its end.
 
@@ -97,7 +97,7 @@ class NatsBus(FiledBus):
             decode: Reads one stored line.
             lease: The lease on the directory; taken, and released at the end, when not given.
             create: Make the stream where it is missing, for which the mirror must be empty.
-            replicas: On how many servers it is kept, where it is made.
+            replicas: On how many servers it is kept; None: on one where it is made.
 
         Raises:
             EmptyLog: There is no such stream.

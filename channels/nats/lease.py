@@ -82,7 +82,7 @@ class NatsLease:
         name: str,
         token: str,
         since: Callable[[], str],
-        lapse_s: float = LAPSE_S,
+        lapse_s: float | None = LAPSE_S,
         renew_s: float = RENEW_S,
     ) -> None:
         """Stand for the lease from now on.
@@ -92,7 +92,7 @@ class NatsLease:
             name: Of this host, for people.
             token: Tells this candidacy from all others.
             since: Says what time it is, for people.
-            lapse_s: Seconds without a renewal after which another may take over.
+            lapse_s: Seconds without a renewal after which another may take over; None: this one only looks who leads.
             renew_s: Seconds between two renewals.
         """
         self.gained: Future[int] = Future()
@@ -105,7 +105,7 @@ class NatsLease:
         self._since = since
         self._began = ""
         self._renew_s = renew_s
-        self._candidacy = Candidacy(lapse_s)
+        self._candidacy = None if lapse_s is None else Candidacy(lapse_s)
         self._epoch = 0
         self._revision = 0
         self._stop = asyncio.Event()
@@ -171,6 +171,8 @@ class NatsLease:
         if said.get("token") == self._token:
             # Our own taking over, whose answer was lost on its way.
             self._take(revision)
+            return
+        if self._candidacy is None:
             return
         if self._candidacy.may_take(revision, is_free=not said.get("holder"), now_s=now_s):
             self._began = self._since()

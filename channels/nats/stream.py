@@ -10,6 +10,7 @@ from moot.channels.errors import CorruptLog, EmptyLog, NotALog
 from moot.channels.log.reader import Row
 from moot.channels.log.sequencer import Entry
 from moot.channels.nats.connection import NatsConnection
+from moot.protocols.kernel.errors import BadInput
 
 if TYPE_CHECKING:
     from nats.js.api import RawStreamMsg, StreamInfo
@@ -56,14 +57,15 @@ class NatsStream:
         self.connection = connection
         self.address = connection.address
 
-    async def open(self, *, create: bool, replicas: int = 1) -> int:
+    async def open(self, *, create: bool, replicas: int | None = None) -> int:
         """Check that the stream is a society's log that this Moot can read; return its last seq.
 
         Args:
             create: Make it where it is missing.
-            replicas: On how many servers it is kept, where it is made.
+            replicas: On how many servers it is kept; None: on one where it is made, else on as many as it is.
 
         Raises:
+            BadInput: It is kept on another number of servers.
             EmptyLog: It is missing.
             NotALog: It is another one, or a newer Moot's.
             NatsUnavailable: No server answers.
@@ -71,7 +73,7 @@ class NatsStream:
         """
         info = await self.info()
         if info is None and create:
-            await self._create(replicas)
+            await self._create(replicas or 1)
             info = await self.info()
         if info is None:
             raise EmptyLog(f"{self.address} holds no society: moot up --bus {self.address} starts one there")
@@ -90,6 +92,13 @@ class NatsStream:
                 f"{self.address} holds {info.state.messages} messages up to seq {info.state.last_seq}: "
                 "the stream has gaps",
                 seq=info.state.last_seq,
+            )
+        kept = info.config.num_replicas or 1
+        if replicas is not None and kept != replicas:
+            servers = "1 server" if kept == 1 else f"{kept} servers"
+            raise BadInput(
+                f"{self.address} is kept on {servers}: leave out --replicas {replicas}, or change that first by "
+                f"nats stream edit {self.address.stream} --replicas {replicas}"
             )
         return int(info.state.last_seq)
 

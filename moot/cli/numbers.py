@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -10,6 +10,9 @@ from moot.cli.errors import Unusable
 
 MOST_WHOLE: Final = 2**53
 """The greatest whole number that every JSON reader gives back as it was, of either sign."""
+
+REPLICAS: Final = (1, 3, 5)
+"""On so many servers of NATS a log can be kept so that most of them are left when one or two are gone."""
 
 MOST_WARM_UP: Final = 3650
 """Days: ten years are simulated for hours."""
@@ -45,3 +48,20 @@ def some_days(value: float) -> float:
     if not 0 <= value <= MOST_WARM_UP:
         raise Unusable(f"--warm-up {value:g}: choose a number of days from 0 to {MOST_WARM_UP}")
     return value
+
+
+def _some_replicas(value: int | None) -> int | None:
+    if value is not None and value not in REPLICAS:
+        raise Unusable(f"--replicas {value}: choose {', '.join(map(str, REPLICAS[:-1]))} or {REPLICAS[-1]}")
+    return value
+
+
+Replicas = Annotated[
+    int | None,
+    typer.Option(
+        "--replicas",
+        metavar="N",
+        callback=_some_replicas,
+        help="On how many servers of a NATS cluster the log is kept: 1, 3 or 5; by default 1.",
+    ),
+]

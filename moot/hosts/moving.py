@@ -37,15 +37,16 @@ BATCH: Final = 256
 """Messages on their way at once."""
 
 
-def to_nats(directory: Path, address: NatsAddress, *, replicas: int = 1) -> Head:
+def to_nats(directory: Path, address: NatsAddress, *, replicas: int | None = None) -> Head:
     """Put a stopped society with evidence and bodies on NATS; one that broke off is gone on with. Return the log's end.
 
     Args:
         directory: Its data directory.
         address: Where to; there is no society there, or the beginning of this one.
-        replicas: On how many servers it is kept.
+        replicas: On how many servers it is kept; None: on one, where it is made.
 
     Raises:
+        BadInput: It is kept there on another number of servers.
         LeaseHeld: The society runs.
         CorruptLog: Another society is there, or the log is damaged.
         StorageError: The server does not take it.

@@ -18,6 +18,7 @@ from moot.channels.nats.objects import Objects
 from moot.channels.nats.stream import NatsStream
 from moot.channels.nats.thread import NatsThread
 from moot.folding import Folding
+from moot.hosts.copying import Copier
 from moot.hosts.forwarding import Forwarder
 from moot.hosts.leading import Leading
 from moot.hosts.presence import Presence
@@ -44,7 +45,9 @@ class Standby:
         seq: The last message that is folded.
     """
 
-    def __init__(self, plan: Plan, lease: Lease, nats: NatsThread, name: str, stand: Stand) -> None:
+    def __init__(
+        self, plan: Plan, lease: Lease, nats: NatsThread, name: str, stand: Stand, *, create: bool = True
+    ) -> None:
         """Prepare; `follow` does the work.
 
         Args:
@@ -53,12 +56,14 @@ class Standby:
             nats: The connection that leader and follower share.
             name: What the host is called.
             stand: Stands for the lease of the society, once this host has caught up.
+            create: Make the society's stream where there is none.
         """
         self._plan = plan
         self._lease = lease
         self._nats = nats
         self._name = name
         self._stand = stand
+        self._create = create
         self.seq = 0
         self._moved = asyncio.Event()
         self._faulted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -76,6 +81,7 @@ class Standby:
 
         Raises:
             CorruptLog: The mirror holds what the stream does not, or the stream is not what was written.
+            EmptyLog: There is no society, and none shall be made.
             StorageError: The server does not answer.
         """
         directory = self._plan.directory
@@ -86,8 +92,12 @@ class Standby:
             async with AsyncExitStack() as exits:
                 connection = await NatsConnection.open(self._nats.address, name=self._name)
                 exits.push_async_callback(connection.close)
-                bus = await NatsBus.open(connection, directory, decode=decode_stored, lease=self._lease)
+                bus = await NatsBus.open(
+                    connection, directory, decode=decode_stored, lease=self._lease, create=self._create
+                )
                 exits.push_async_callback(bus.close)
+                copier = Copier(self._nats, directory)
+                exits.push_async_callback(asyncio.to_thread, copier.close)
                 folding = await self._folded(directory, exits)
                 bus.on_append, bus.on_fault = self._fold(folding), self._fail
                 bus.follow()

@@ -19,8 +19,9 @@ from moot.channels.errors import BusClosed, LeaseHeld, StorageError
 from moot.channels.log.lease import Lease
 from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.bus import NatsBus
-from moot.channels.nats.lease import NatsLease, deposed
+from moot.channels.nats.lease import LAPSE_S, NatsLease, deposed
 from moot.channels.nats.pump import NatsPump
+from moot.channels.nats.stream import NatsStream
 from moot.channels.nats.thread import NatsThread
 from moot.clock.wall import utc_ns
 from moot.hosts.copying import Copier
@@ -33,6 +34,7 @@ from moot.ports import Posting
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.times import rfc3339
 from moot.society import Society
+from moot.stored import last_envelope
 
 AGAIN_S: Final = 1.0
 """The pause after the servers were not there, in wall seconds."""
@@ -48,6 +50,9 @@ def take_turns(
     lease: Lease,
     live: Callable[[Leading], None],
     tell: Callable[[str], None],
+    *,
+    leads: bool = True,
+    replicas: int | None = None,
 ) -> None:
     """Follow, lead, and follow again, until told to stop.
 
@@ -57,17 +62,24 @@ def take_turns(
         lease: That of the directory.
         live: Leads until the society is stopped.
         tell: Told in one line what the host does.
+        leads: Whether this host may lead; else it only keeps its mirror.
+        replicas: On how many servers the log is kept; None: on one, where it is made.
 
     Raises:
+        BadInput: It is kept on another number of servers.
         CorruptLog: The stream and the mirror differ.
+        EmptyLog: There is no society that this host could mirror.
         NatsUnavailable: No server answers at the start.
     """
     assert plan.directory is not None
     name = name_of(plan.directory)
-    with NatsThread(address, name=name) as nats, Copier(nats, plan.directory):
+    with NatsThread(address, name=name) as nats:
+        if replicas is not None:
+            create = last_envelope(plan.directory) is None
+            nats.wait(lambda connection: NatsStream(connection).open(create=create, replicas=replicas))
         while True:
             try:
-                leading = asyncio.run(_follow(plan, lease, nats, name, tell))
+                leading = asyncio.run(_follow(plan, lease, nats, name, tell, leads))
             except (BusClosed, StorageError) as fault:
                 tell(f"this host cannot follow: {fault}; it tries again")
                 if asyncio.run(_stopped_within(AGAIN_S)):
@@ -128,19 +140,20 @@ async def among_hosts(
 
     exits.callback(end)
     leading.lease.lost.add_done_callback(lost)
+    exits.enter_context(Copier(leading.nats, directory))
     exits.enter_context(Presence(leading.nats, directory, leading.name, lambda: society.host.docket.seq))
     pump = NatsPump(leading.nats, leading.lease.epoch, door, decode_body, hold=society.clock.hold)
     exits.push_async_callback(pump.close)
 
 
 async def _follow(
-    plan: Plan, lease: Lease, nats: NatsThread, name: str, tell: Callable[[str], None]
+    plan: Plan, lease: Lease, nats: NatsThread, name: str, tell: Callable[[str], None], leads: bool
 ) -> Leading | None:
     def stand() -> NatsLease:
         token = uuid.uuid4().hex  # noqa: TID251  # tells one candidacy from all others; the log does not depend on it
-        return NatsLease(nats, name=name, token=token, since=_now)
+        return NatsLease(nats, name=name, token=token, since=_now, lapse_s=LAPSE_S if leads else None)
 
-    return await Standby(plan, lease, nats, name, stand).follow(_stop(), tell)
+    return await Standby(plan, lease, nats, name, stand, create=leads).follow(_stop(), tell)
 
 
 async def _stopped_within(wall_s: float) -> bool:

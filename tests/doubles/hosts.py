@@ -57,11 +57,11 @@ class Hosts:
     def directory(self, name: str) -> Path:
         return self.folder / name
 
-    def start(self, name: str, address: NatsAddress | None = None) -> None:
-        """Start a host; its output goes to a file beside its directory."""
+    def start(self, name: str, address: NatsAddress | None = None, *, leads: bool = True) -> None:
+        """Start a host, or a mirror that never leads; its output goes to a file beside its directory."""
         where = address or self.address
-        command = [sys.executable, "-m", "moot", "up", "--no-console", "--data", str(self.directory(name))]
-        command += ["--bus", where.where, "--society", where.society]
+        command = [sys.executable, "-m", "moot", "up", "--no-console", "--data" if leads else "--mirror"]
+        command += [str(self.directory(name)), "--bus", where.where, "--society", where.society]
         if self._config is not None:
             command += ["--config", str(self._config)]
         with (self.folder / f"{name}.out").open("ab") as out:

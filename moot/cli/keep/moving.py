@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from moot.cli.app import command
 from moot.cli.errors import Unusable
+from moot.cli.numbers import Replicas
 from moot.cli.output import plural, write_json
 from moot.cli.place import AsJson
 from moot.place import data_dir
 
 if TYPE_CHECKING:
     from moot.channels.nats.address import NatsAddress
-
-MOST_REPLICAS: Final = 5
 
 
 @command(
@@ -34,16 +33,7 @@ def import_(
     target: Annotated[
         str, typer.Argument(metavar="TO", help="The other one: an address on NATS, or a directory.")
     ],
-    replicas: Annotated[
-        int,
-        typer.Option(
-            "--replicas",
-            metavar="N",
-            min=1,
-            max=MOST_REPLICAS,
-            help="On how many servers of NATS it is kept.",
-        ),
-    ] = 1,
+    replicas: Replicas = None,
     as_json: AsJson = False,
 ) -> None:
     """Move a society with all that it keeps between a data directory and NATS: the same bytes, so the same hashes.

@@ -11,7 +11,7 @@ import typer
 from moot.cli.app import command
 from moot.cli.errors import Unusable
 from moot.cli.minds import Minds
-from moot.cli.numbers import seed_option, some_days, some_speed
+from moot.cli.numbers import Replicas, seed_option, some_days, some_speed
 from moot.cli.place import DEFAULT, login_name, owner_of
 from moot.cli.setup.config import ConfigFile, readable
 from moot.place import price_source
@@ -35,6 +35,7 @@ Prices = Annotated[
     "moot up --model local --seats critic --budget 2.00 --config my-society.toml",
     "moot up --new --prices ./prices.csv",
     "moot up --bus nats://10.0.0.5:4222 --society desk --data ./host-a",
+    "moot up --bus nats://10.0.0.5:4222 --society desk --mirror ./copy",
 )
 def up(
     speed: Annotated[
@@ -60,6 +61,15 @@ def up(
     society: Annotated[
         str | None, typer.Option("--society", metavar="NAME", help="What the society is called on NATS.")
     ] = None,
+    mirror: Annotated[
+        Path | None,
+        typer.Option(
+            "--mirror",
+            metavar="DIR",
+            help="Instead of --data: follow the society on NATS there, and never lead.",
+        ),
+    ] = None,
+    replicas: Replicas = None,
     seed: Annotated[int | None, seed_option("Seeds the simulated minds")] = None,
     warm_up: Annotated[
         float,
@@ -121,6 +131,7 @@ def up(
     from moot.up import UpOptions, run_up
 
     where = _bus(bus, society)
+    data = _directory(data, mirror, where, replicas)
     owner = owner_of(data) if data.exists() else login_name()
     options = UpOptions(
         directory=data,
@@ -134,6 +145,8 @@ def up(
         config=readable(config),
         owner=owner,
         shows_all=shows_all,
+        leads=mirror is None,
+        replicas=replicas,
         has_console=not no_console,
         host=host,
         port=port,
@@ -142,6 +155,24 @@ def up(
     )
     settle_heap()
     return run_up(options)
+
+
+def _directory(data: Path, mirror: Path | None, bus: object, replicas: int | None) -> Path:
+    """Return the host's directory.
+
+    Raises:
+        Unusable: It is asked for what goes with a society on NATS only, or for what contradicts itself.
+    """
+    asked = [name for name, one in (("--mirror", mirror), ("--replicas", replicas)) if one is not None]
+    if asked and isinstance(bus, str):
+        raise Unusable(f"{asked[0]} is for a society on NATS: add --bus nats://HOST:PORT --society NAME")
+    if mirror is None:
+        return data
+    if data != DEFAULT:
+        raise Unusable("--mirror and --data both name this host's directory: give one of them")
+    if replicas is not None:
+        raise Unusable("--mirror starts no society, so leave out --replicas")
+    return mirror
 
 
 def _bus(named: str, society: str | None) -> Literal["sqlite", "memory"] | NatsAddress:

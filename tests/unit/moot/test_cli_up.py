@@ -141,3 +141,40 @@ def test_k7_a_start_that_takes_long_jumps_over_no_time(
 
     (started,) = [env for env in stored_envelopes(place) if env.id.startswith("started/") and env.seq > 1]
     assert started.sent_at == before
+
+
+def test_a_mirror_and_replicas_arrive(asked: list[Any], tmp_path: Path) -> None:
+    done("up", "--bus", "nats://127.0.0.1/desk", "--mirror", tmp_path)
+    done("up", "--bus", "nats://127.0.0.1/desk", "--replicas", 3)
+
+    assert [(options.directory, options.leads, options.replicas) for options in asked] == [
+        (tmp_path, False, None),
+        (Path("moot-data"), True, 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--mirror", "copy"],
+            "--mirror is for a society on NATS: add --bus nats://HOST:PORT --society NAME",
+        ),
+        (
+            ["--replicas", "3"],
+            "--replicas is for a society on NATS: add --bus nats://HOST:PORT --society NAME",
+        ),
+        (["--bus", "nats://h/desk", "--replicas", "2"], "--replicas 2: choose 1, 3 or 5"),
+        (
+            ["--bus", "nats://h/desk", "--mirror", "copy", "--data", "d"],
+            "--mirror and --data both name this host's directory: give one of them",
+        ),
+        (
+            ["--bus", "nats://h/desk", "--mirror", "copy", "--replicas", "3"],
+            "--mirror starts no society, so leave out --replicas",
+        ),
+    ],
+)
+def test_a_mirror_or_replicas_that_cannot_be_are_usage(asked: list[Any], words: list[str], said: str) -> None:
+    assert complaint(2, "up", *words) == f"moot up: {said}"
+    assert not asked
