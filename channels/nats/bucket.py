@@ -44,14 +44,14 @@ class Bucket:
             return cls(connection, kv)
 
     async def get(self, key: str) -> tuple[bytes, int]:
-        """Return value and revision, b"" and 0 while there is none."""
+        """Return value and revision, b"" while there is none, and 0 where nobody deleted one."""
         from nats.js.errors import KeyNotFoundError
 
         with self._connection.errors():
             try:
                 entry = await self._kv.get(key)
-            except KeyNotFoundError:
-                return b"", 0
+            except KeyNotFoundError as gone:
+                return b"", gone.entry.revision or 0 if gone.entry is not None else 0
             return entry.value or b"", entry.revision or 0
 
     async def set(self, key: str, value: bytes, last: int) -> int | None:

@@ -2,7 +2,8 @@
 
 No clock is compared with another. Whoever leads rewrites the key every second; a candidate takes it over when it has
 not changed for `LAPSE_S` of the candidate's own monotonic time, and the server lets only the first of two do so.
-Revisions of the key grow for ever, so that of the taking over is the fencing epoch.
+Revisions of the key grow for ever, so that of the taking over is the fencing epoch; whoever leads raises it above that
+of the log, for a bucket can be lost.
 
 A leader that cannot reach the server is not deposed by its own clock: it can write nothing meanwhile, for the log is on
 that server. When it reaches it again, it finds the key as it left it, and goes on, or it finds that it was deposed.
@@ -116,6 +117,11 @@ class NatsLease:
     def epoch(self) -> int:
         """Return the fencing epoch, 0 while another host leads."""
         return self._epoch
+
+    def raise_to(self, epoch: int) -> None:
+        """Make the epoch, where it is ours, higher than one that the log knows: a bucket that was lost counts anew."""
+        if 0 < self._epoch <= epoch:
+            self._epoch += epoch
 
     def close(self) -> None:
         """Give the lease back, if it is ours, and end; blocks for `CLOSE_S` at most. Safe to call twice."""

@@ -20,8 +20,8 @@ LOOK_S: Final = 3.0
 """Where an answer is missing for so long, it is looked what the stream holds."""
 
 _UNAVAILABLE: Final = 503
-_WRONG_END: Final = (10071, 10070)
-"""What the server says when the stream does not end where a message begins."""
+_UNSETTLED: Final = (10071, 10070, 10164, 10158)
+"""What the server says when the stream does not end where a message begins, or when a copy of it is on its way."""
 
 
 class Trouble(NamedTuple):
@@ -141,7 +141,7 @@ class Publishing:
         error = answer.get("error")
         if answer.get("duplicate"):
             return Trouble(known_at=answer["seq"])
-        if error is None or error.get("err_code") in _WRONG_END:
+        if error is None or error.get("err_code") in _UNSETTLED:
             return UNKNOWN
         if error.get("code") == _UNAVAILABLE and error.get("err_code") not in FULL:
             return UNKNOWN

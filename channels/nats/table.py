@@ -146,7 +146,11 @@ class NatsTable(Table):
             last = await self._stream.last_seq()
             if last < head:
                 return lost(self._stream.address, last, head)
-            return await self.successor() or CorruptLog(f"{address} was changed behind its host", seq=head)
+            if (fault := await self.successor()) is not None:
+                return fault
+            if last > head and (not head or (await self._stream.at(head)).epoch < self._epoch):
+                return StorageError(f"whoever led {address} before spoke once more")
+            return CorruptLog(f"{address} was changed behind its host", seq=head)
 
         try:
             return await self._surely(look) or led_by_another(address)

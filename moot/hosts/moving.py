@@ -107,13 +107,16 @@ async def _publish(connection: NatsConnection, path: Path) -> Head:
     last = await stream.last_seq()
     head = Head(last, _hash_at(path, last))
     await check_end(stream, head)
-    return await _send_all(connection, _entries(path, last)) or head
+    epoch = (await stream.at(last)).epoch if last else 0
+    return await _send_all(connection, _entries(path, last), epoch) or head
 
 
-async def _send_all(connection: NatsConnection, batches: Iterable[Sequence[Entry]]) -> Head | None:
-    """Publish entries as they were sealed; return where they end."""
+async def _send_all(
+    connection: NatsConnection, batches: Iterable[Sequence[Entry]], epoch: int = 0
+) -> Head | None:
+    """Publish entries as they were sealed, with the epoch of those before them; return where they end."""
     head = None
-    publishing = await Publishing.open(connection, 0)
+    publishing = await Publishing.open(connection, epoch)
     try:
         for batch in batches:
             trouble = await (await publishing.send(batch))

@@ -112,7 +112,10 @@ class Standby:
                 if not await self._led(candidate, folding, stopping, tell):
                     return None
                 # What the leader before said last.
-                last = await NatsStream(connection).last_seq()
+                stream = NatsStream(connection)
+                last = await stream.last_seq()
+                if last:
+                    candidate.raise_to((await stream.at(last)).epoch)
                 while self.seq < last:
                     self._moved.clear()
                     if not await self._first(self._moved.wait(), stopping):

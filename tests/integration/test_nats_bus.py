@@ -6,19 +6,23 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from nats.aio.msg import Msg
 
 from moot.channels.bus import Bus, Receipt
 from moot.channels.errors import BusClosed, ChannelError, CorruptLog, LeaseHeld, NotALog, StorageError
 from moot.channels.log import filed
+from moot.channels.log.sequencer import Sequencer
 from moot.channels.log.sqlite import SqliteBus
 from moot.channels.nats import stream
 from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
+from moot.channels.nats.publishing import UNKNOWN, Publishing
 from tests.doubles.nats import NatsServer, following, leading, running
 from tests.doubles.tiny import Ticks, TinyAdmission, decode, numbered, said
 
@@ -142,6 +146,44 @@ def test_who_takes_over_goes_on_and_the_one_before_is_refused_by_the_server(
     play(scenario(server.address()))
     assert len(rows(tmp_path / "b")) == 3
     assert len(rows(tmp_path / "a")) == 1
+
+
+def test_who_begins_to_lead_while_the_one_before_still_speaks_may_begin_anew(
+    server: NatsServer, tmp_path: Path
+) -> None:
+    async def scenario(address: NatsAddress) -> None:
+        faults: list[Exception] = []
+        async with host(address, tmp_path / "a", epoch=1) as old:
+            for had in range(2):
+                await publish(old, *range(had))
+                async with following(address, tmp_path / "b") as new:
+                    new.on_fault = faults.append
+                    await new.lead(TinyAdmission(), Ticks(), epoch=2)
+                    await publish(old, f"late {had}")
+                    with pytest.raises(BusClosed, match="spoke once more"):
+                        await publish(new, "early")
+            async with host(address, tmp_path / "b", epoch=2) as new:
+                assert await publish(new, "anew") == [Receipt(4, "kanew")]
+        assert [type(fault) for fault in faults] == [StorageError] * 2, "which a host outlives"
+
+    play(scenario(server.address()))
+
+
+def test_an_answer_that_a_copy_is_on_its_way_is_no_outcome(server: NatsServer) -> None:
+    async def scenario(address: NatsAddress) -> None:
+        async with await NatsConnection.open(address) as connection:
+            # As a server of a cluster answers, from 2.10 on, when what it has taken in is not on most servers yet.
+            said_so = (
+                b'{"error": {"code": 409, "err_code": 10158, "description": "duplicate id is in process"}}'
+            )
+            await connection.client.subscribe(address.subject, cb=partial(Msg.respond, data=said_so))
+            publishing = await Publishing.open(connection, 1)
+            _, entry = Sequencer(TinyAdmission(), Ticks()).take(said("k1"))
+            assert entry is not None
+            assert await (await publishing.send([entry])) == UNKNOWN
+            publishing.close()
+
+    play(scenario(server.address()))
 
 
 def test_who_looks_whether_another_host_leads_learns_it_before_the_next_message(

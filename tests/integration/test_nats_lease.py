@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from moot.channels.nats.address import NatsAddress
-from moot.channels.nats.lease import NatsLease
+from moot.channels.nats.connection import NatsConnection
+from moot.channels.nats.lease import KEY, NatsLease
 from moot.channels.nats.thread import NatsThread
 from tests.doubles.nats import NatsServer, running
 
@@ -84,6 +85,32 @@ def test_a_leader_learns_that_it_was_deposed_and_by_whom(stand: Stand) -> None:
     assert not new.lost.done()
 
 
+def test_a_key_that_was_deleted_by_hand_is_taken_by_the_next_one(address: NatsAddress, stand: Stand) -> None:
+    old = stand("old")
+    epoch = old.gained.result(LONG_S)
+
+    async def delete(connection: NatsConnection) -> None:
+        await (await connection.js.key_value(address.bucket("lease"))).delete(KEY)
+
+    with NatsThread(address) as nats:
+        nats.wait(delete)
+    old.lost.result(LONG_S)
+    assert stand("new").gained.result(LONG_S) > epoch
+
+
+def test_the_epoch_of_a_bucket_that_was_lost_is_raised_above_that_of_the_log(stand: Stand) -> None:
+    lease = stand("one")
+    lease.raise_to(1000)
+    assert lease.epoch == 0 or lease.gained.done(), "who does not lead has no epoch"
+    epoch = lease.gained.result(LONG_S)
+    lease.raise_to(1000)
+    assert lease.epoch > 1000
+    lease.raise_to(epoch)
+    raised = lease.epoch
+    lease.raise_to(raised - 1)
+    assert lease.epoch == raised, "an epoch that is high enough stays"
+
+
 def test_a_leader_leads_on_when_the_server_was_away_and_nobody_took_over(tmp_path: Path) -> None:
     with (
         running(tmp_path) as server,
@@ -105,8 +132,6 @@ def test_a_leader_leads_on_when_the_server_was_away_and_nobody_took_over(tmp_pat
 
 def _revision(nats: NatsThread) -> int:
     from moot.channels.nats.bucket import Bucket
-    from moot.channels.nats.connection import NatsConnection
-    from moot.channels.nats.lease import KEY
 
     async def look(connection: NatsConnection) -> int:
         return (await (await Bucket.open(connection, "lease")).get(KEY))[1]
