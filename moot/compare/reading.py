@@ -32,12 +32,33 @@ def needs_scipy() -> None:
         raise BadInput("the intervals of a study need scipy: pip install 'moot[study]'")
 
 
+def is_published(directory: Path) -> bool:
+    """Say whether a study's results were left out, and its figures kept."""
+    return (directory / REPORT).exists() and not (directory / FILE).exists()
+
+
+def published(directory: Path) -> Summary:
+    """Return what a study that is published found, as it says.
+
+    Raises:
+        BadInput: It cannot be read.
+    """
+    path = directory / REPORT
+    try:
+        return Summary.of_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as exc:
+        raise BadInput(f"{path}: cannot be read: {' '.join(str(exc).split())[:200]}") from None
+
+
 def summary_of(directory: Path) -> Summary:
-    """Compute what a study found from what lies there.
+    """Return what a study found: computed from what lies there, or as a published one says.
 
     Raises:
         BadInput: It holds none, or something in it is damaged.
     """
+    if is_published(directory):
+        read_registration(directory)
+        return published(directory)
     needs_scipy()
     return summarise(read_registration(directory), read_results(directory / FILE))
 

@@ -7,12 +7,9 @@ hash of `registration.json`, its SOCIETY_STOPPED that of the results.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,15 +17,16 @@ from moot.bots.officers import timekeeper
 from moot.channels.log.sqlite import SqliteBus
 from moot.clock import Clock, RealClock
 from moot.compare import results
-from moot.compare.known import ARMS, GENERATORS, VOTE, dotted_scorer, file_of
+from moot.compare.hashes import hashes_of
+from moot.compare.known import dotted_scorer
 from moot.compare.study import Study
-from moot.config.minds import MindSettings
-from moot.config.settings import load_settings
 from moot.host import Host
+from moot.logs import open_log
 from moot.memory.inmemory import InMemoryStore
 from moot.place import LOG_NAME
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.officers import SocietyStarted, SocietyStopped
 from moot.protocols.kernel.rules import Gate
@@ -38,18 +36,10 @@ from moot.version import MOOT_VERSION
 
 FILE: Final = "registration.json"
 
+EXPORTED: Final = "log.jsonl"
+"""The log of a study that is published: a few lines of text instead of a database."""
+
 STOPPING: Final = "every arm answers every case, as often as repetitions says; nothing ends it earlier"
-
-SOURCES: Final[Mapping[str, tuple[str, ...]]] = {
-    "minds": ("moot.bots", "moot.minds"),
-    "prompts": ("moot.config/prompts",),
-    "protocols": ("moot.protocols",),
-    "arms": ("moot.compare.arms",),
-    "cases": ("moot.compare.cases",),
-}
-"""The packages, or folders in them, whose files decide what a study measures, by what they are called."""
-
-_READ: Final = (".py", ".toml", ".md", ".json", ".sql", ".yaml")
 
 
 def registered(study: Study, folder: Path, planned: int) -> dict[str, Any]:
@@ -69,14 +59,7 @@ def registered(study: Study, folder: Path, planned: int) -> dict[str, Any]:
         **said,
         "planned": planned,
         "stopping": STOPPING,
-        "hashes": {
-            **{name: _sha256_of(packages) for name, packages in SOURCES.items()},
-            **_hashes_of_own(study),
-            "score": _own(said["score"], {}),
-            **(
-                {} if study.cases.source in GENERATORS else {"file": _file_hash(file_of(study.cases, folder))}
-            ),
-        },
+        "hashes": hashes_of(study, folder),
         "moot": MOOT_VERSION,
     }
 
@@ -142,12 +125,32 @@ def read_registration(directory: Path) -> dict[str, Any]:
         raise BadInput(f"{directory / FILE}: cannot be read: {' '.join(str(exc).split())[:200]}") from None
     said = [
         env.body.data.get("study_sha256")
-        for env in stored_envelopes(directory)
+        for env in log_of(directory)
         if isinstance(env.body, SocietyStarted) and isinstance(env.body.data, Mapping)
     ]
     if not said or said[0] != digest(found):
         raise BadInput(f"{directory / FILE} is not what was registered: the log names {str(said[:1])[2:14]}…")
     return found
+
+
+def log_of(directory: Path) -> Iterator[Envelope]:
+    """Yield the log of a study; that of a published one is a file of JSON Lines.
+
+    Raises:
+        BadInput: There is none.
+        ChannelError: It cannot be read.
+        LogError: Nor can the file.
+    """
+    exported = directory / EXPORTED
+    if (directory / LOG_NAME).exists():
+        yield from stored_envelopes(directory)
+    elif exported.exists():
+        with open_log(exported) as source:
+            yield from source.envelopes()
+    else:
+        raise BadInput(
+            f"{directory} has no {LOG_NAME}, which says what {FILE} has to be: copy it from where the study ran"
+        )
 
 
 def finish(directory: Path) -> None:
@@ -167,7 +170,7 @@ def sha256_of_results(directory: Path) -> str:
 
 def results_said(directory: Path) -> str | None:
     """Return the hash of the results that the log names; None while the study goes on."""
-    for env in stored_envelopes(directory):
+    for env in log_of(directory):
         if isinstance(env.body, SocietyStopped):
             return env.body.reason.rpartition(" ")[2]
     return None
@@ -234,62 +237,3 @@ async def _host(directory: Path, clock: Clock, exits: AsyncExitStack) -> Host:
     host.catch_up(stored_envelopes(directory))
     host.attach()
     return host
-
-
-# ---------------------------------------------------------------- hashes
-
-
-def _sha256_of(packages: tuple[str, ...]) -> str:
-    whole = hashlib.sha256()
-    for package in packages:
-        home, *folders = package.split("/")
-        for name, data in sorted(_files(files(home).joinpath(*folders), package)):
-            whole.update(f"{name}\n{hashlib.sha256(data).hexdigest()}\n".encode())
-    return whole.hexdigest()
-
-
-def _files(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
-    for one in folder.iterdir():
-        path = f"{name}/{one.name}"
-        if one.is_dir():
-            if one.name != "__pycache__":
-                yield from _files(one, path)
-        elif one.name.endswith(_READ):
-            yield path, one.read_bytes()
-
-
-def _hashes_of_own(study: Study) -> dict[str, str]:
-    """Return the hashes of what is not shipped: classes of arms and minds, and a folder of prompts."""
-    found = {}
-    for name, arm in study.arms.items():
-        asked = str(arm.options.get("of", VOTE)) if arm.is_ == VOTE else arm.is_
-        found[f"arm {name}"] = _own(asked, {**ARMS, VOTE: {}})
-        for seat, source in arm.minds.items():
-            module = MindSettings.model_validate(source).module
-            if ":" in module:
-                found[f"mind {name} {seat}"] = _own(module, {})
-    prompts = load_settings().prompts
-    if prompts.folder:
-        found["own prompts"] = hashlib.sha256(canonical_json(prompts.load().hashes()).encode()).hexdigest()
-    return {name: digest for name, digest in found.items() if digest}
-
-
-def _own(named: str, known: Mapping[str, Any]) -> str:
-    """Return the hash of the module that `package.module:name` stands in; "" for what is shipped."""
-    if named in known:
-        return ""
-    module = named.partition(":")[0]
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None or spec.origin is None:
-        raise BadInput(f"there is no module {module!r}: install it, or start where it can be imported")
-    return _file_hash(Path(spec.origin))
-
-
-def _file_hash(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as exc:
-        raise BadInput(f"{path}: {exc.strerror or exc}") from None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from moot.compare.markdown import markdown
 from moot.compare.page import case_pages, report_page
@@ -35,5 +36,19 @@ def write_pages(study: Path, found: Summary, folder: Path, *, with_cases: bool =
     for name, page in case_pages(read_results(study / FILE), place) if with_cases else ():
         (folder / name).write_text(page, encoding="utf-8")
         names.append(name)
-    (folder / PAGE).write_text(report_page(found, registration, names), encoding="utf-8")
-    (folder / "report.md").write_text(markdown(found, registration), encoding="utf-8")
+    for name, text in pages(found, registration, names):
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def pages(
+    found: Summary, registration: Mapping[str, Any], cases: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield the names of the files of a report, but those of its cases, and what is in each.
+
+    Args:
+        found: What the study found.
+        registration: What was registered before the first call.
+        cases: The names of the pages of its cases.
+    """
+    yield PAGE, report_page(found, registration, cases)
+    yield "report.md", markdown(found, registration)

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from moot.compare.cases.case import CORRECT
+from moot.compare.cases.case import CORRECT, SHARES
 from moot.compare.columns import Column
 from moot.compare.results import Result
 from moot.statistics.calibration import Bin, reliability
 from moot.statistics.clusters import Estimate, difference, estimate, ratio
 from moot.statistics.permutation import Floats
+from moot.statistics.shares import Interval
 from moot.statistics.votes import effective_votes
+
+DIGITS: Final = 9
+"""Decimal places of a figure that are kept."""
+
+SHARE: Final = Interval(0.0, 1.0)
+"""Between what a share lies."""
+
+OF_SHARES: Final = Interval(-1.0, 1.0)
+"""Between what a difference of shares lies."""
 
 Rows = NDArray[np.intp]
 """Places of cases, in the order in which they were met."""
@@ -105,10 +116,48 @@ class Summary:
         plain: dict[str, Any] = _plain(asdict(self))
         return plain
 
+    @classmethod
+    def of_json(cls, plain: Mapping[str, Any]) -> Summary:
+        """Return it from what `as_json` gave.
+
+        Raises:
+            ValueError: It gave no such thing.
+        """
+        try:
+            arms = [
+                ArmFound(
+                    **{
+                        **one,
+                        "scores": {name: _estimate_of(score) for name, score in one["scores"].items()},
+                        "reliability": tuple(
+                            Bin(**{**bin_, "interval": _interval_of(bin_["interval"])})
+                            for bin_ in one["reliability"]
+                        ),
+                        **{
+                            name: None if one[name] is None else _estimate_of(one[name])
+                            for name in ("brier", "effective_votes", "per_correct")
+                        },
+                    }
+                )
+                for one in plain["arms"]
+            ]
+            differences = [
+                Differing(**{**one, "calls": tuple(one["calls"]), "found": _estimate_of(one["found"])})
+                for one in plain["differences"]
+            ]
+            return cls(**{**plain, "arms": tuple(arms), "differences": tuple(differences)})
+        except (TypeError, KeyError, AttributeError) as exc:
+            raise ValueError(f"no summary of a study: {exc}") from None
+
 
 def is_part(score: str) -> bool:
     """Say whether a score is that of a part of another one, such as one difficulty (`case.Scorer`)."""
     return " " in score
+
+
+def is_share(score: str) -> bool:
+    """Say whether a score is a share, or a part of one."""
+    return score.partition(" ")[0] in SHARES
 
 
 def summarise(
@@ -133,7 +182,7 @@ def summarise(
     whole = len(names) * registration["repetitions"]
     cases = np.flatnonzero(np.array(answered) == whole)
     arms = tuple(_arm(name, columns[name], cases, registration["seed"]) for name in names)
-    return Summary(
+    found = Summary(
         study=registration["study"],
         question=registration["question"],
         answers=sum(answered),
@@ -142,6 +191,8 @@ def summarise(
         arms=arms,
         differences=tuple(_differences(registration, columns, cases)) if len(cases) else (),
     )
+    # As it is kept: what is drawn from results and what is drawn from kept figures is the same to the last digit.
+    return Summary.of_json(found.as_json())
 
 
 def _arm(name: str, column: Column, cases: Rows, seed: int) -> ArmFound:
@@ -155,11 +206,11 @@ def _arm(name: str, column: Column, cases: Rows, seed: int) -> ArmFound:
         calls=column.calls_a_case(),
         usd=column.usd / max(column.answers, 1),
         scores={
-            score: _estimated(table, ratio, seed)
+            score: _estimated(table, ratio, seed, SHARE if is_share(score) else None)
             for score in column.scores
             if (table := column.table(score, cases)) is not None
         },
-        brier=_estimated(column.brier_table(), ratio, seed) if is_judged else None,
+        brier=_estimated(column.brier_table(), ratio, seed, SHARE) if is_judged else None,
         reliability=reliability(np.array(column.said), np.array(column.came) != 0) if is_judged else (),
         effective_votes=None if errors is None else effective_votes(errors, np.random.default_rng(seed)),
         per_correct=None
@@ -190,15 +241,32 @@ def _differences(
                     than=than,
                     score=score,
                     calls=(columns[arm].calls_a_case(), columns[than].calls_a_case()),
-                    found=_estimated(table, difference(ratio), registration["seed"]),
+                    found=_estimated(
+                        table,
+                        difference(ratio),
+                        registration["seed"],
+                        OF_SHARES if is_share(score) else None,
+                    ),
                     is_primary=(arm, than, score) == asked,
                 )
             )
     return sorted(found, key=lambda one: not one.is_primary)
 
 
-def _estimated(table: Floats, figure: Any, seed: int) -> Estimate:
-    return estimate(table, figure, np.random.default_rng(abs(seed)))
+def _estimated(table: Floats, figure: Any, seed: int, within: Interval | None = None) -> Estimate:
+    return estimate(table, figure, np.random.default_rng(abs(seed)), within=within)
+
+
+def _estimate_of(plain: Mapping[str, Any]) -> Estimate:
+    return Estimate(_number(plain["value"]), _interval_of(plain["interval"]), plain["cases"])
+
+
+def _interval_of(plain: Mapping[str, Any]) -> Interval:
+    return Interval(_number(plain["low"]), _number(plain["high"]))
+
+
+def _number(plain: float | None) -> float:
+    return math.nan if plain is None else plain
 
 
 def _plain(value: Any) -> Any:
@@ -209,5 +277,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     if isinstance(value, float):
-        return None if value != value else round(value, 9)
+        return None if value != value else round(value, DIGITS)
     return value

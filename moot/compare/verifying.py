@@ -12,7 +12,8 @@ from moot.compare import registration
 from moot.compare.asking import seed_of
 from moot.compare.cases.case import Case, Cases, Scorer
 from moot.compare.known import cases_of, scored, scorer_of
-from moot.compare.reading import REPORT, study_in
+from moot.compare.reading import REPORT, is_published, published, study_in
+from moot.compare.report import pages
 from moot.compare.results import FILE, Result, read_results
 from moot.compare.study import Study
 from moot.compare.summary import summarise
@@ -33,11 +34,15 @@ class Verified:
         results: That were computed again.
         logs: That were judged.
         findings: What is wrong, a line each.
+        is_published: Whether it is kept without its results, so that only its pages can be drawn again.
+        pages: That were.
     """
 
     results: int
     logs: int
     findings: tuple[str, ...]
+    is_published: bool = False
+    pages: int = 0
 
 
 def verify_study(directory: Path) -> Verified:
@@ -49,6 +54,8 @@ def verify_study(directory: Path) -> Verified:
     Raises:
         BadInput: It holds no study, or what is needed is not there.
     """
+    if is_published(directory):
+        return _judge_published(directory)
     judging = _Judging(directory)
     findings = []
     for finding in judging.all():
@@ -57,6 +64,24 @@ def verify_study(directory: Path) -> Verified:
             findings.append("and more")
             break
     return Verified(judging.results, judging.logs, tuple(findings))
+
+
+def _judge_published(directory: Path) -> Verified:
+    """Hold the pages of a published study against the figures that it keeps, and those against the registration."""
+    said = registration.read_registration(directory)
+    found = published(directory)
+    findings = []
+    if (found.study, found.planned) != (said["study"], said["planned"]):
+        findings.append(f"{REPORT} is not of the study that was registered")
+    if found.left or registration.results_said(directory) is None:
+        findings.append(f"{REPORT} is not of a study that is over")
+    drawn = [(name, text) for name, text in pages(found, said) if (directory / name).exists()]
+    findings += [
+        f"{name} is not what {REPORT} gives"
+        for name, text in drawn
+        if (directory / name).read_text(encoding="utf-8") != text
+    ]
+    return Verified(0, 0, tuple(findings), is_published=True, pages=len(drawn))
 
 
 class _Judging:

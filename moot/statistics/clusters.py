@@ -4,7 +4,13 @@ Repetitions of one case are alike, so they are no further cases: a table has a r
 of its repetitions, and a figure is computed from the means of the columns. So are differences of means and every ratio
 of totals: precision, recall, F1, cost for each correct answer.
 
-Source: Efron, 1987, "Better bootstrap confidence intervals" (BCa); Field and Welsh, 2007, on drawing clusters.
+Cases that all give the same say nothing of others by being drawn, but their number does: what was seen in none of n
+cases has a share of z² ÷ (n + z²) at most (Wilson's bound), and a figure that has bounds is bounded by what so many
+other cases could make of it. Of a share of 0 or 1 that is Wilson's interval, of a paired difference of 0 Tango's.
+
+Source: Efron, 1987, "Better bootstrap confidence intervals" (BCa); Field and Welsh, 2007, on drawing clusters; Wilson,
+1927; Tango, 1998, "Equivalence test and confidence interval for the difference in proportions for the paired-sample
+design".
 """
 
 from __future__ import annotations
@@ -19,6 +25,7 @@ from numpy.typing import NDArray
 
 from moot.statistics.permutation import Floats
 from moot.statistics.shares import Interval
+from moot.statistics.wilson import wilson_interval
 
 RESAMPLES: Final = 4_000
 MOST_DRAWN: Final = 1_000
@@ -80,16 +87,19 @@ def estimate(
     *,
     alpha: float = 0.05,
     resamples: int = RESAMPLES,
+    within: Interval | None = None,
 ) -> Estimate:
     """Estimate a figure, and bound it but for about `alpha`.
 
-    Good for tens of cases and more. Where every case gives the same, the interval is that value: so few kinds of cases
-    were seen that nothing speaks about others.
+    Good for tens of cases and more. Where all draws give the same, the interval is that value, unless the figure has
+    bounds.
 
     Args:
-        table: A row for each case, shape (cases, columns).
+        table: A row for each case, shape (cases, columns). Those of a figure with bounds are pairs, of which the second
+            is what the first is in units of: a case has the figure where that is not 0.
         figure: What is computed from the means of the columns.
         chance: Draws the cases.
+        within: Between what the figure lies whatever the cases are; None: it has no bounds.
 
     Raises:
         ValueError: There is no case.
@@ -101,10 +111,20 @@ def estimate(
     if math.isnan(value) or cases < 2:
         return Estimate(value, Interval(math.nan, math.nan), cases)
     if (table == table[0]).all():
-        return Estimate(value, Interval(value, value), cases)
-    if cases > MOST_DRAWN:
-        table, figure = _grouped(table, chance), _of_groups(figure)
-    return Estimate(value, Interval(*_bounds(table, figure, chance, alpha, resamples)), cases)
+        low = high = value
+    elif cases > MOST_DRAWN:
+        low, high = _bounds(_grouped(table, chance), _of_groups(figure), chance, alpha, resamples)
+    else:
+        low, high = _bounds(table, figure, chance, alpha, resamples)
+    if low == high and within is not None:
+        low, high = _alike(value, table, within, alpha)
+    return Estimate(value, Interval(low, high), cases)
+
+
+def _alike(value: float, table: Floats, within: Interval, alpha: float) -> Interval:
+    """Bound a figure to which no case that has it adds anything else than another."""
+    other = wilson_interval(0, int(np.count_nonzero(table[:, 1::2], axis=0).min()), alpha).high
+    return Interval(value - other * (value - within.low), value + other * (within.high - value))
 
 
 def _bounds(

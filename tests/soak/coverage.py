@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from moot.compare.summary import OF_SHARES, SHARE
 from moot.statistics.calibration import brier, reliability
 from moot.statistics.clusters import Figure, difference, estimate, mean, ratio
 from moot.statistics.detection import Found, f1, false_alarms, precision, recall
@@ -40,9 +41,15 @@ def detected(chance: np.random.Generator, skill: float = 0.6) -> Found:
     return Found(*(one.astype(np.float64) for one in (right, wrong, there - right)))
 
 
-def interval(table: Floats, figure: Figure, chance: np.random.Generator, resamples: int) -> Interval:
+def interval(
+    table: Floats,
+    figure: Figure,
+    chance: np.random.Generator,
+    resamples: int,
+    within: Interval | None = None,
+) -> Interval:
     """Return the 95 % interval of a figure."""
-    return estimate(table, figure, chance, resamples=resamples).interval
+    return estimate(table, figure, chance, resamples=resamples, within=within).interval
 
 
 def paired(chance: np.random.Generator, resamples: int) -> Interval:
@@ -84,6 +91,22 @@ def votes(chance: np.random.Generator, resamples: int) -> Interval:
     return effective_votes(errors, chance, resamples=resamples).interval
 
 
+def nearly_always(chance: np.random.Generator) -> Floats:
+    """Draw answers of which 0.99 are right, so that nearly half of the studies see no other."""
+    return np.stack([chance.random(CASES) < 0.99, np.ones(CASES)], axis=1)
+
+
+def seldom_wrong(chance: np.random.Generator, resamples: int) -> Interval:
+    """Draw an arm that is nearly always right."""
+    return interval(nearly_always(chance), ratio, chance, resamples, SHARE)
+
+
+def both_seldom_wrong(chance: np.random.Generator, resamples: int) -> Interval:
+    """Draw two arms that are nearly always right."""
+    table = np.concatenate([nearly_always(chance), nearly_always(chance)], axis=1)
+    return interval(table, difference(ratio), chance, resamples, OF_SHARES)
+
+
 def squared(chance: np.random.Generator, resamples: int) -> Interval:
     """Draw confidences, uniform in [0, 1], that come true as often as they say."""
     stated = chance.random(CASES)
@@ -107,6 +130,8 @@ KNOWN: Final[dict[str, tuple[float, Draw]]] = {
     "effective votes of five": (2.5, votes),
     "Brier score": (1.0 / 6.0, squared),
     "how often a confidence comes true": (0.6, reliable),
+    "a share near 1": (0.99, seldom_wrong),
+    "difference of shares near 1": (0.0, both_seldom_wrong),
 }
 """Each figure's true value, and what draws a study of it."""
 

@@ -14,7 +14,7 @@ from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import Counting, console, heading, plural, print_hanging, say, write_json
 from moot.cli.place import AsJson, read_from
 from moot.cli.speaking import speak
-from moot.place import data_dir
+from moot.place import LOG_NAME, data_dir
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,9 +89,11 @@ def verify(
     place = read_from(named) if named else Path()
     if is_nats(named):
         named = str(NatsAddress.parse(named))
+    study = None
     if named != "-" and place.is_dir():
-        place = data_dir(place)
-    study = _study(place) if named != "-" and not is_trusting else None
+        is_study = (place / "registration.json").is_file()
+        study = _study(place) if is_study and not is_trusting else None
+        place = (_published(place) if is_study else None) or data_dir(place)
     with open_log(named if named == "-" else place) as source, Counting("judging") as told:
         report = judge(source, evidence=not is_trusting, strict=is_strict, anchors=anchors, on_progress=told)
     if as_json:
@@ -103,13 +105,19 @@ def verify(
     return 0 if report.ok and (study is None or not study.findings) else 1
 
 
-def _study(place: Path) -> Verified | None:
-    """Compute a study again where the directory is that of one."""
-    if not (place / "registration.json").is_file():
-        return None
+def _study(place: Path) -> Verified:
+    """Compute a study again."""
     from moot.compare.verifying import verify_study
 
     return verify_study(place)
+
+
+def _published(place: Path) -> Path | None:
+    """Return the log of a study that is published, and has no other."""
+    from moot.compare.reading import is_published
+    from moot.compare.registration import EXPORTED
+
+    return place / EXPORTED if is_published(place) and not (place / LOG_NAME).exists() else None
 
 
 def print_study(target: Console, found: Verified) -> None:
@@ -117,6 +125,8 @@ def print_study(target: Console, found: Verified) -> None:
     for line in found.findings:
         say(f"moot verify: {line}")
     counted = f"{plural(found.results, 'result')} computed again, {plural(found.logs, 'log')} judged"
+    if found.is_published:
+        counted = f"published without its results: {plural(found.pages, 'page')} drawn again from its figures"
     target.print(
         f"{counted}: {'all as it says' if not found.findings else plural(len(found.findings), 'finding')}"
     )

@@ -164,15 +164,18 @@ def report(
     as_json: AsJson = False,
 ) -> int:
     """Say what a study found: each arm's figures, and how arms differ, case by case."""
-    from moot.compare.reading import keep_report, summary_of
+    from moot.compare.reading import is_published, keep_report, summary_of
     from moot.compare.report import PAGE, write_pages
 
     found = summary_of(directory)
+    has_results = not is_published(directory)
+    if not has_results:
+        say(f"{directory} is published without its results: these are the figures that it keeps")
     try:
-        if not found.left:
+        if not found.left and has_results:
             keep_report(directory, found)
         if pages is not None:
-            write_pages(directory, found, pages, with_cases=not without_cases)
+            write_pages(directory, found, pages, with_cases=has_results and not without_cases)
             say(f"the report is {pages / PAGE}")
     except OSError as error:
         raise Unusable(f"{error.filename or pages}: cannot be written: {error.strerror or error}") from None

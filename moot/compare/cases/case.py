@@ -57,6 +57,9 @@ for none, of which it is the mean of approvals; (2, 3) for 2 of 3 errors found.
 CORRECT: Final = "correct"
 """The score that says whether an answer is right, 0 or 1 of 1; stated confidences are held against it."""
 
+SHARES: Final = frozenset({CORRECT, "approved", "precision", "recall", "f1", "found"})
+"""With what names of scores begin that are shares: from 0 to 1 whatever the cases are."""
+
 Scorer = Callable[[Case, Json], Mapping[str, Score]]
 """Scores an answer, None for none, by a case's truth: all figures that it has, by name.
 

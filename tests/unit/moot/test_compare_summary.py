@@ -88,3 +88,31 @@ def test_a_case_adds_some_numbers_to_what_is_held_and_not_what_was_answered() ->
     finally:
         tracemalloc.stop()
     assert held < 1_000_000
+
+
+def test_none_of_eight_leaves_room_in_a_share_and_none_in_what_has_no_bounds() -> None:
+    results = [
+        replace(
+            _result(f"c{n}", arm, right=False),
+            scores={"correct": (0.0, 1.0), "regret": (0.0, 1.0)},
+            confidence=0.5,
+        )
+        for n in range(8)
+        for arm in ("one", "other")
+    ]
+    registration = {
+        "arms": {"one": {}, "other": {}},
+        "repetitions": 1,
+        "seed": 1,
+        "study": "s",
+        "question": "",
+    }
+    found = summarise({**registration, "planned": 16}, results)
+    for arm in found.arms:
+        assert arm.scores["correct"].interval == pytest.approx((0.0, 0.3244), abs=1e-4)
+        assert arm.brier is not None
+        assert arm.brier.interval == pytest.approx((0.25 * (1 - 0.3244), 0.25 + 0.75 * 0.3244), abs=1e-4)
+        assert arm.scores["regret"].interval == (0.0, 0.0)
+    differing = {one.score: one.found.interval for one in found.differences}
+    assert differing["correct"] == pytest.approx((-0.3244, 0.3244), abs=1e-4)
+    assert differing["regret"] == (0.0, 0.0)

@@ -2,19 +2,19 @@
 
 import html
 import json
+import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from moot.compare.known import arms_of, cases_of, scorer_of
-from moot.compare.reading import study_in
+from moot.compare.reading import published, study_in
 from moot.compare.registration import digest
 from moot.compare.study import read_study
 from moot.compare.summary import Differing
 from moot.compare.telling import between, outcome, signed
-from moot.statistics.clusters import Estimate
-from moot.statistics.shares import Interval
+from moot.compare.verifying import verify_study
+from tests.doubles.command_line import complaint, data, done, moot
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "docs" / "evidence"
@@ -36,13 +36,7 @@ PUBLISHED = sorted(path.parent for path in FOLDER.glob("*/report.json"))
 
 def _primary(folder: Path) -> Differing:
     """Return what decides a published study, as its figures say."""
-    return _differing(json.loads((folder / "report.json").read_text(encoding="utf-8"))["differences"][0])
-
-
-def _differing(said: dict[str, Any]) -> Differing:
-    found = said["found"]
-    estimate = Estimate(found["value"], Interval(**found["interval"]), found["cases"])
-    return Differing(**{**said, "calls": tuple(said["calls"]), "found": estimate})
+    return published(folder).differences[0]
 
 
 def _quoted(one: Differing) -> str:
@@ -67,22 +61,52 @@ def test_a_published_study_is_the_one_that_was_registered_and_its_file_is_still_
 
 @pytest.mark.parametrize("folder", PUBLISHED, ids=lambda path: path.name)
 def test_pages_quote_a_published_study_by_its_own_figures(folder: Path) -> None:
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     primary = _primary(folder)
     assert primary.is_primary
-    assert report["answers"] == report["planned"]
+    assert not published(folder).left
     assert f"**{outcome(primary)}**" in (folder / "report.md").read_text(encoding="utf-8")
     assert outcome(primary) in html.unescape((folder / "report.html").read_text(encoding="utf-8"))
     assert _quoted(primary) in " ".join((FOLDER / "index.md").read_text(encoding="utf-8").split())
 
 
 def test_the_first_page_quotes_what_the_debate_was_worth_and_that_it_missed_more() -> None:
-    said = json.loads((FOLDER / "markets" / "report.json").read_text(encoding="utf-8"))["differences"]
     regret = next(
-        one for one in map(_differing, said) if (one.arm, one.than, one.score) == ("debate", "vote", "regret")
+        one
+        for one in published(FOLDER / "markets").differences
+        if (one.arm, one.than, one.score) == ("debate", "vote", "regret")
     )
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert _quoted(_primary(FOLDER / "markets")) in readme
     assert regret.found.interval.low <= 0 <= regret.found.interval.high, "no gain over all cases"
     assert "no gain over all cases" in readme
     assert _quoted(regret) in " ".join((FOLDER / "index.md").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("folder", PUBLISHED, ids=lambda path: path.name)
+def test_published_pages_are_drawn_from_the_figures_beside_them(folder: Path) -> None:
+    found = verify_study(folder)
+    assert (found.pages, found.findings) == (2, ())
+
+
+def test_a_published_study_is_read_without_its_results_and_what_was_altered_in_it_is_told(
+    tmp_path: Path,
+) -> None:
+    copy = tmp_path / "questions"
+    shutil.copytree(FOLDER / "questions", copy)
+    figures = json.loads((copy / "report.json").read_text(encoding="utf-8"))
+    assert data("compare", "report", copy) == figures
+    said = moot("compare", "report", copy, "--pages", tmp_path / "pages")
+    assert f"{copy} is published without its results: these are the figures that it keeps" in said.stderr
+    assert (tmp_path / "pages" / "report.html").read_text(encoding="utf-8") == (
+        copy / "report.html"
+    ).read_text(encoding="utf-8")
+    assert "2 pages drawn again from its figures: all as it says" in done("verify", copy)
+
+    text = (copy / "report.json").read_text(encoding="utf-8")
+    (copy / "report.json").write_text(text.replace('"high": 0.324407565', '"high": 0.2'), encoding="utf-8")
+    assert "report.md is not what report.json gives" in moot("verify", copy).stderr
+    (copy / "log.jsonl").unlink()
+    said_in_one_line = complaint(2, "compare", "report", copy)
+    assert said_in_one_line.endswith(
+        "which says what registration.json has to be: copy it from where the study ran"
+    )

@@ -10,7 +10,10 @@ import pytest
 from moot.statistics.calibration import brier, reliability
 from moot.statistics.clusters import Estimate, difference, estimate, mean, ratio
 from moot.statistics.detection import Found, f1, false_alarms, precision, recall
+from moot.statistics.permutation import Floats
+from moot.statistics.shares import Interval
 from moot.statistics.votes import effective_votes
+from moot.statistics.wilson import wilson_interval
 from tests.soak import coverage
 
 PAGE = Path(__file__).parents[3] / "docs" / "design" / "evidence.md"
@@ -36,7 +39,7 @@ def test_a_figure_of_very_many_cases_is_the_true_one(name: str, monkeypatch: pyt
     monkeypatch.setattr(coverage, "CASES", 60_000)
     truth, draw = coverage.KNOWN[name]
     low, high = draw(np.random.default_rng(9), 10)
-    assert (low + high) / 2 == pytest.approx(truth, rel=0.05)
+    assert (low + high) / 2 == pytest.approx(truth, rel=0.05, abs=0.002)
 
 
 def test_what_was_found_is_held_against_what_was_there() -> None:
@@ -87,6 +90,31 @@ def test_an_estimate_says_where_there_is_none() -> None:
     assert math.isnan(estimate(np.zeros((4, 2)), ratio, chance).value)
     with pytest.raises(ValueError, match="no case"):
         estimate(np.zeros((0, 1)), mean, chance)
+
+
+@pytest.mark.parametrize("cases", [8, 1_200])
+def test_shares_that_all_cases_give_alike_are_bounded_by_their_number(cases: int) -> None:
+    none, every = np.tile([0.0, 3.0], (cases, 1)), np.tile([3.0, 3.0], (cases, 1))
+    room = wilson_interval(0, cases, 0.05).high
+    assert room == pytest.approx(1.96**2 / (cases + 1.96**2), rel=1e-4)
+
+    def bounds(*arms: Floats, low: float = 0.0) -> Interval:
+        figure = ratio if len(arms) == 1 else difference(ratio)
+        table, chance = np.concatenate(arms, axis=1), np.random.default_rng(1)
+        return estimate(table, figure, chance, resamples=50, within=Interval(low, 1.0)).interval
+
+    assert bounds(none) == pytest.approx((0.0, room))
+    assert bounds(every) == pytest.approx((1.0 - room, 1.0))
+    assert bounds(none, every, low=-1.0) == pytest.approx((1.0 - 2 * room, 1.0))
+    # Right in the same cases: the difference is 0 in each of them, though they differ.
+    half = none.copy()
+    half[::2] = every[::2]
+    assert bounds(half, half, low=-1.0) == pytest.approx((-room, room))
+    # Half of the cases do not have the figure, and say nothing about it.
+    halved = half.copy()
+    halved[1::2] = 0.0
+    assert bounds(halved) == pytest.approx((1.0 - wilson_interval(0, cases // 2, 0.05).high, 1.0))
+    assert estimate(none, ratio, np.random.default_rng(1)).interval == (0.0, 0.0), "it has no bounds"
 
 
 @pytest.mark.parametrize(("correlation", "votes"), [(0.0, 5.0), (0.25, 2.5), (0.6, 25 / 17), (1.0, 1.0)])
