@@ -8,8 +8,9 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from moot.channels.errors import BusClosed, NatsUnavailable, StorageError
-from moot.channels.nats.address import CREDENTIALS, NatsAddress
+from moot.channels.errors import NatsUnavailable
+from moot.channels.nats.address import NatsAddress
+from moot.channels.nats.complaints import not_permitted, renamed, unreached, without_jetstream
 from moot.channels.nats.credentials import Credentials
 from moot.protocols.kernel.errors import BadInput, MootError
 
@@ -28,15 +29,6 @@ PING_S: Final = 2.0
 AGAIN_S: Final = 0.2
 """The pause before a server is tried again."""
 LEAST_VERSION: Final = (2, 9)
-
-FULL: Final = (10023, 10047, 10077, 10122)
-"""What the server says when memory, disk or the account's share of it is used up."""
-_NO_JETSTREAM: Final = (10039, 10076)
-_NO_MAJORITY: Final = 10008
-_AWAY: Final = (10118, 10119)
-"""What the server says of a stream or consumer whose servers are not there."""
-_TOO_FEW: Final = (10005, 10074)
-"""What it says when there are not as many servers as replicas are wanted."""
 
 
 class NatsConnection:
@@ -62,6 +54,7 @@ class NatsConnection:
         self.js: JetStreamContext = client.jetstream(timeout=ANSWER_S)
         self.hold = hold
         self._back: list[Callable[[], object]] = []
+        self._refused = ""
 
     @classmethod
     async def open(
@@ -106,7 +99,7 @@ class NatsConnection:
                 raise
             except Exception as exc:
                 await _drop(client)
-                raise _unreached(address, heard.last or exc) from exc
+                raise unreached(address, heard.last or exc) from exc
             heard.is_connecting = False
             if ping_s is None and client._ping_interval_task is not None:
                 client._ping_interval_task.cancel()
@@ -159,37 +152,14 @@ class NatsConnection:
         except nats.errors.Error as exc:
             raise self.error(exc) from exc
         except (OSError, TimeoutError) as exc:
+            if self._refused:
+                raise self.error(exc) from exc
             raise NatsUnavailable(f"{self.address.where} does not answer") from exc
 
     def error(self, exc: Exception) -> MootError:
         """Return the error of this package for one of the library."""
-        import nats.errors
-        import nats.js.errors
-
-        where = self.address.where
-        code = getattr(exc, "err_code", None)
-        if isinstance(exc, nats.errors.ConnectionClosedError | nats.errors.ConnectionDrainingError):
-            return BusClosed(f"the connection to {where} is closed")
-        if isinstance(exc, nats.errors.MaxPayloadError):
-            most = self.client.max_payload
-            return StorageError(f"{where} takes messages of {most} bytes at most: raise its max_payload")
-        if code in FULL:
-            return StorageError(f"{where} has no room left for {self.address.stream}: {_said(exc)}")
-        if code in _NO_JETSTREAM:
-            return self._without_jetstream()
-        if code in _TOO_FEW:
-            return StorageError(f"{where} has fewer servers than replicas are asked for: {_said(exc)}")
-        if code == _NO_MAJORITY:
-            return NatsUnavailable(
-                f"{where} takes no orders: start more of its servers, for more than half of them must be there"
-            )
-        if code in _AWAY or (isinstance(exc, nats.js.errors.ServiceUnavailableError) and code):
-            return NatsUnavailable(f"{where} cannot answer now: {_said(exc)}")
-        if isinstance(exc, nats.js.errors.NoStreamResponseError | nats.errors.NoRespondersError):
-            return NatsUnavailable(f"{where} has nobody who answers for {self.address.stream}")
-        if isinstance(exc, TimeoutError | nats.errors.OutboundBufferLimitError):
-            return NatsUnavailable(f"{where} does not answer")
-        return StorageError(f"{where}: {_said(exc)}")
+        refused, self._refused = self._refused, ""
+        return renamed(exc, self.address, self.client.max_payload, refused=refused)
 
     async def _check(self) -> None:
         version = self.client.connected_server_version
@@ -203,12 +173,9 @@ class NatsConnection:
         try:
             await self.js.account_info()
         except nats.js.errors.ServiceUnavailableError as exc:
-            raise (self.error(exc) if exc.err_code else self._without_jetstream()) from exc
+            raise (self.error(exc) if exc.err_code else without_jetstream(self.address)) from exc
         except nats.errors.Error as exc:
             raise self.error(exc) from exc
-
-    def _without_jetstream(self) -> NatsUnavailable:
-        return NatsUnavailable(f"{self.address.where} has no JetStream for us: start nats-server with -js")
 
     async def close(self) -> None:
         """Hang up; safe to call twice."""
@@ -243,6 +210,9 @@ class _Heard:
 
     async def note(self, exc: Exception) -> None:
         self.last = exc
+        if self.connection is not None and (found := not_permitted(exc)):
+            # To what is not allowed there is no other answer than this one.
+            self.connection._refused = found
         if self.is_connecting and (
             isinstance(exc, ssl.SSLError) or not isinstance(exc, OSError | TimeoutError)
         ):
@@ -302,27 +272,3 @@ def _tls(address: NatsAddress) -> ssl.SSLContext:
     except (ssl.SSLError, OSError) as exc:
         raise BadInput(f"{named} holds no certificate that can be used: write it as PEM") from exc
     return context
-
-
-def _unreached(address: NatsAddress, exc: Exception) -> NatsUnavailable:
-    said = _said(exc)
-    lower = said.lower()
-    if "authorization" in lower or "authentication" in lower or "user authentication" in lower:
-        who = f"the user {address.user}" if address.user else "us"
-        hint = "check the address" if address.credentials is None else f"check {CREDENTIALS}"
-        return NatsUnavailable(f"{address.where} does not let {who} in: {hint}, and the server's users")
-    if isinstance(exc, ssl.SSLError):
-        return NatsUnavailable(
-            f"{address.where} is not trusted: {getattr(exc, 'verify_message', '') or said}"
-        )
-    if isinstance(exc, TimeoutError | asyncio.TimeoutError):
-        return NatsUnavailable(f"no server of NATS answers at {address.where}")
-    if isinstance(exc, OSError):
-        return NatsUnavailable(f"no server of NATS answers at {address.where}: {exc.strerror or said}")
-    return NatsUnavailable(f"no server of NATS lets us in at {address.where}: {said}")
-
-
-def _said(exc: Exception) -> str:
-    """Return what the server said, without the library's decoration."""
-    said = getattr(exc, "description", None) or str(exc) or type(exc).__name__
-    return str(said).removeprefix("nats: ").strip("'\n ")

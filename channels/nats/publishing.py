@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from moot.channels.errors import ChannelError
 from moot.channels.log.sequencer import Entry
-from moot.channels.nats.connection import FULL, NatsConnection
+from moot.channels.nats.complaints import FULL
+from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.stream import headers_of
 
 if TYPE_CHECKING:

@@ -11,14 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from moot.channels.guests.drafts import draft_to_json
-from moot.channels.log.file import reading
-from moot.protocols.kernel.envelope import Actor, Draft
-from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import VIEWER
 from tests.doubles.command_line import done
 from tests.doubles.cut_line import CutLine
-from tests.doubles.hosts import Client, Hosts, wait_for
+from tests.doubles.hosts import Client, Hosts, note, rows_of, wait_for
 from tests.doubles.nats import NatsServer, running
 
 IN_TIME_S = 10.0
@@ -29,23 +24,6 @@ HOW_TO = Path(__file__).parents[2] / "docs/how-to/several-hosts.md"
 def server(tmp_path: Path) -> Iterator[NatsServer]:
     with running(tmp_path / "nats") as found:
         yield found
-
-
-def note(n: int) -> str:
-    return draft_to_json(
-        Draft(
-            channel="#bridge",
-            author=VIEWER,
-            body=Note(text=f"note {n}"),
-            actor=Actor("human", "cli", "ann"),
-            key=f"{n}",
-        )
-    )
-
-
-def rows_of(directory: Path) -> list[tuple[int, str, str, bytes]]:
-    with reading(directory / "log.sqlite") as rows:
-        return [(row.seq, row.id, row.text, row.hash) for row in rows.walk()]
 
 
 def test_a_killed_leader_is_followed_in_time_and_nothing_acknowledged_is_lost_or_said_twice(

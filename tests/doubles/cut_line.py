@@ -30,18 +30,22 @@ class CutLine:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(60)
 
-    def cut(self) -> None:
-        """Let nothing through from now on; what is sent meanwhile waits on the way."""
-        self._loop.call_soon_threadsafe(self._is_whole.clear)
+    def cut(self, *, there: bool = True, back: bool = True) -> None:
+        """Let nothing through from now on, there or back or both; what is sent meanwhile waits on the way."""
+        for is_cut, way in ((there, self._there), (back, self._back)):
+            if is_cut:
+                self._loop.call_soon_threadsafe(way.clear)
 
     def mend(self) -> None:
         """Let everything through again, also what was on its way."""
-        self._loop.call_soon_threadsafe(self._is_whole.set)
+        for way in (self._there, self._back):
+            self._loop.call_soon_threadsafe(way.set)
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._stop, self._is_whole = asyncio.Event(), asyncio.Event()
-        self._is_whole.set()
+        self._stop, self._there, self._back = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._there.set()
+        self._back.set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: list[asyncio.StreamWriter] = []
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
@@ -69,16 +73,18 @@ class CutLine:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
-            await self._is_whole.wait()
+            await self._there.wait()
             other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self._to)
             self._writers.append(other_writer)
-            self._begin(self._pump(reader, other_writer))
-            self._begin(self._pump(other_reader, writer))
+            self._begin(self._pump(reader, other_writer, self._there))
+            self._begin(self._pump(other_reader, writer, self._back))
 
-    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _pump(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, way: asyncio.Event
+    ) -> None:
         with suppress(OSError):
             while data := await source.read(READ_BYTES):
-                await self._is_whole.wait()
+                await way.wait()
                 sink.write(data)
                 await sink.drain()
         sink.close()

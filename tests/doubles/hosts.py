@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, Self
 
 from moot.channels.bus import Head
 from moot.channels.errors import StorageError
+from moot.channels.guests.drafts import draft_to_json
+from moot.channels.log.file import reading
 from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.following import Following
@@ -22,9 +24,31 @@ from moot.channels.nats.inbox import post
 from moot.channels.nats.stream import NatsStream, StreamRow
 from moot.channels.nats.thread import NatsThread
 from moot.hosts.presence import hosts_json
+from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import VIEWER
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120.0
+
+
+def note(n: int) -> str:
+    """Return a note of a person, as JSON."""
+    return draft_to_json(
+        Draft(
+            channel="#bridge",
+            author=VIEWER,
+            body=Note(text=f"note {n}"),
+            actor=Actor("human", "cli", "ann"),
+            key=f"{n}",
+        )
+    )
+
+
+def rows_of(directory: Path) -> list[tuple[int, str, str, bytes]]:
+    """Return seq, id, text and hash of every message in a host's mirror."""
+    with reading(directory / "log.sqlite") as rows:
+        return [(row.seq, row.id, row.text, row.hash) for row in rows.walk()]
 
 
 class Came(NamedTuple):

@@ -208,7 +208,9 @@ async def _probe(connection: NatsConnection) -> None:
 
 
 @asynccontextmanager
-async def following(address: NatsAddress, directory: Path, *, replicas: int = 1) -> AsyncIterator[NatsBus]:
+async def following(
+    address: NatsAddress, directory: Path, *, replicas: int | None = None
+) -> AsyncIterator[NatsBus]:
     """Open a bus of the smallest society; it does not follow yet."""
     async with (
         await NatsConnection.open(address) as connection,
@@ -225,7 +227,7 @@ async def leading(
     now: Callable[[], datetime],
     epoch: int = 1,
     *,
-    replicas: int = 1,
+    replicas: int | None = None,
 ) -> AsyncIterator[NatsBus]:
     """Open a bus of the smallest society, and lead."""
     async with following(address, directory, replicas=replicas) as bus:
