@@ -47,6 +47,7 @@ bench: install  ## measure speed into bench.json (ONLY=bus for a part)
 soak: install  ## run what is too long for CI, and say what it ran and found (ARGS="--first 201 --weeks 50")
 	$(BIN)/python -m tests.soak.figures
 	$(BIN)/python -m tests.soak.coverage
+	$(BIN)/python -m tests.soak.hosts
 	$(BIN)/python -m tests.soak.run $(ARGS)
 
 lock: install  ## pin the dependencies of pyproject.toml anew (ARGS=--upgrade for newer versions)

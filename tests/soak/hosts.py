@@ -47,7 +47,17 @@ class Way(NamedTuple):
 WAYS: Final = {"both": Way(True, True), "to the server": Way(True, False), "to the host": Way(False, True)}
 
 
-def rehearse(folder: Path, posts: int, kills: int, cuts: int, seed: int, tell: Tell) -> dict[str, Any]:
+def rehearse(
+    folder: Path,
+    posts: int,
+    kills: int,
+    cuts: int,
+    seed: int,
+    tell: Tell,
+    *,
+    names: Sequence[str] = NAMES,
+    longest_cut_s: float = LONGEST_CUT_S,
+) -> dict[str, Any]:
     """Let the hosts live through it; return what was measured and found.
 
     Args:
@@ -57,20 +67,22 @@ def rehearse(folder: Path, posts: int, kills: int, cuts: int, seed: int, tell: T
         cuts: So many are cut off.
         seed: Of the moments, the lengths and ways of the cuts.
         tell: Told in a line how far it is.
+        names: Of the hosts.
+        longest_cut_s: How long a cut may be.
     """
     chance = random.Random(seed)
     with ExitStack() as exits:
         server = exits.enter_context(running(folder / "nats"))
         address = server.address("desk")
-        lines = {name: exits.enter_context(CutLine(server.port)) for name in NAMES}
+        lines = {name: exits.enter_context(CutLine(server.port)) for name in names}
         hosts = exits.enter_context(Hosts(folder, address))
 
         def start(name: str) -> None:
             hosts.start(name, address._replace(servers=(f"nats://127.0.0.1:{lines[name].port}",)))
 
-        start(NAMES[0])
+        start(names[0])
         hosts.leader()
-        for name in NAMES[1:]:
+        for name in names[1:]:
             start(name)
         hosts.together()
         hosts.watch()
@@ -92,7 +104,7 @@ def rehearse(folder: Path, posts: int, kills: int, cuts: int, seed: int, tell: T
             for n in range(cuts):
                 client.posts(chance.randrange(1, 20))
                 name, way = hosts.leader(), chance.choice([*WAYS])
-                length_s = chance.uniform(0.2, LONGEST_CUT_S)
+                length_s = chance.uniform(0.2, longest_cut_s)
                 lines[name].cut(**WAYS[way]._asdict())
                 time.sleep(length_s)
                 lines[name].mend()
@@ -103,10 +115,10 @@ def rehearse(folder: Path, posts: int, kills: int, cuts: int, seed: int, tell: T
             client.posts(10)
         hosts.together()
         reader.close()
-        for name in NAMES:
+        for name in names:
             hosts.stop(name)
         stream = [came.row for came in hosts.came]
-        logs = {name: rows_of(hosts.directory(name)) for name in NAMES}
+        logs = {name: rows_of(hosts.directory(name)) for name in names}
         findings = [*wrong_stream(stream), *wrong_logs(logs, client.acknowledged)]
         last = max(logs, key=lambda name: len(logs[name]))
         verified = moot("verify", hosts.directory(last))
