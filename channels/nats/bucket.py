@@ -27,14 +27,12 @@ class Bucket:
             what: Its name within the society, such as `lease`.
             keep_s: Seconds after which a value is forgotten; None: never.
         """
-        from nats.js.errors import APIError, BucketNotFoundError
+        from nats.js.errors import APIError
 
+        if (found := await cls.find(connection, what)) is not None:
+            return found
         name = connection.address.bucket(what)
         with connection.errors():
-            try:
-                return cls(connection, await connection.js.key_value(name))
-            except BucketNotFoundError:
-                pass
             replicas = await replicas_of(connection)
             try:
                 kv = await connection.js.create_key_value(bucket=name, ttl=keep_s, replicas=replicas)
@@ -42,6 +40,17 @@ class Bucket:
                 # Another host was first, and asked for other replicas.
                 kv = await connection.js.key_value(name)
             return cls(connection, kv)
+
+    @classmethod
+    async def find(cls, connection: NatsConnection, what: str) -> Self | None:
+        """Open a bucket that is there; None where it is missing."""
+        from nats.js.errors import BucketNotFoundError
+
+        with connection.errors():
+            try:
+                return cls(connection, await connection.js.key_value(connection.address.bucket(what)))
+            except BucketNotFoundError:
+                return None
 
     async def get(self, key: str) -> tuple[bytes, int]:
         """Return value and revision, b"" while there is none, and 0 where nobody deleted one."""

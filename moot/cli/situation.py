@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moot.cli.errors import Unusable
+from moot.cli.place import runner, shown
 from moot.cli.reading import Log, Watch, fold
 
 if TYPE_CHECKING:
@@ -61,7 +62,6 @@ class Situation:
             Unusable: There is no such log or message.
             CheckFailed: It breaks the rules.
         """
-        from moot.channels.log.lease import holder
         from moot.clock.wall import utc_ns
         from moot.protocols.kernel.officers import SocietyStarted
         from moot.protocols.trading.messages import TradingDay
@@ -69,9 +69,9 @@ class Situation:
         log = Log(named)
         head = log.head
         if not head:
-            raise Unusable(f"{named} holds no message: no society ever lived there")
+            raise Unusable(f"{shown(named)} holds no message: no society ever lived there")
         if until is not None and not 1 <= until <= head:
-            raise Unusable(f"--until {until}: the log of {named} holds messages 1 to {head}")
+            raise Unusable(f"--until {until}: the log of {shown(named)} holds messages 1 to {head}")
         started: list[SocietyStarted] = []
         days: list[TradingDay] = []
         halts: list[Envelope] = []
@@ -87,7 +87,7 @@ class Situation:
                 watch(env, fx, docket)
 
         docket = fold(log, until, take)
-        pid = holder(log.directory) if log.directory is not None and until is None else None
+        pid = runner(log.directory) if log.directory is not None and until is None else None
         clock = started[-1].clock if started else ""
         now = docket.at
         if pid is not None and clock == "real":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Collection
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Final, Self
@@ -21,6 +22,8 @@ from moot.place import EVIDENCE
 
 LOOK_S: Final = 0.5
 """So often it is looked whether there is more."""
+
+KINDS: Final = frozenset({EVIDENCE, CALLS, REPLIES})
 
 _log = structlog.get_logger(__name__)
 
@@ -49,8 +52,11 @@ class Copies:
         if self._bodies is not None:
             self._bodies.close()
 
-    def catch_up(self) -> None:
+    def catch_up(self, kinds: Collection[str] = KINDS) -> None:
         """Copy what is not here yet; what is not whole on the servers is left for the next time.
+
+        Args:
+            kinds: Of what to copy.
 
         Raises:
             StorageError: No server answers.
@@ -58,7 +64,8 @@ class Copies:
         """
         while (found := self._there.after(self._seq)) is not None:
             self._seq, name = found
-            self._waiting.append(name)
+            if name.partition("/")[0] in kinds:
+                self._waiting.append(name)
         for _ in range(len(self._waiting)):
             name = self._waiting[0]
             try:
@@ -74,7 +81,7 @@ class Copies:
         kind, _, ref = name.partition("/")
         if kind == EVIDENCE:
             self._evidence.get(ref)
-        elif kind in (CALLS, REPLIES):
+        else:
             if self._bodies is None:
                 self._bodies = TravellingBodies(BodiesFile(self._calls), self._there)
             if kind == CALLS:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,19 +15,44 @@ from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.objects import Objects
 from moot.channels.nats.thread import NatsThread
-from moot.hosts.copying import Copies
+from moot.hosts.copying import KINDS, Copies
+from moot.hosts.noted import note_hosts
+from moot.hosts.presence import hosts_json
+from moot.place import EVIDENCE
 from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.canonical import canonical_json
 
 FILL_S: Final = 3600.0
 """How long the stream may take to arrive."""
 
 
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """A mirror of a society.
+
+    Attributes:
+        directory: Where it is.
+        nats: The connection.
+        is_led: Whether a host led the society when the mirror was made.
+    """
+
+    directory: Path
+    nats: NatsThread
+    is_led: bool
+
+    def __str__(self) -> str:
+        """Return the society's address."""
+        return str(self.nats.address)
+
+
 @contextmanager
-def mirrored(text: str) -> Iterator[Path]:
-    """Yield a directory with log, evidence and bodies of a society; what is said meanwhile arrives there too.
+def mirrored(text: str, *, bodies: bool = False, serves: bool = False) -> Iterator[Mirrored]:
+    """Yield a mirror with log and evidence of a society; what is said meanwhile arrives there too.
 
     Args:
         text: The address, `nats://HOST:PORT/NAME`.
+        bodies: Whether what models were asked and answered is wanted too.
+        serves: Whether guests may connect to the directory, as to that of a host.
 
     Raises:
         BadInput: It is none.
@@ -40,20 +66,27 @@ def mirrored(text: str) -> Iterator[Path]:
         tempfile.TemporaryDirectory(prefix="moot-") as place,
         NatsThread(address, name="moot reader") as nats,
     ):
-        directory = Path(place)
+        directory, exits = Path(place), AsyncExitStack()
         bus = nats.wait(lambda connection: fill(connection, directory), FILL_S)
 
         async def follow(_: NatsConnection) -> None:
+            exits.push_async_callback(bus.close)
             bus.follow()
+            if serves:
+                from moot.hosts.forwarding import serve_beside
+
+                await serve_beside(exits, nats, directory, bus)
 
         async def close(_: NatsConnection) -> None:
-            await bus.close()
+            await exits.aclose()
 
         try:
             nats.wait(follow)
             with Copies(Objects(nats), directory) as copies:
-                copies.catch_up()
-            yield directory
+                copies.catch_up(KINDS if bodies else {EVIDENCE})
+            hosts = nats.wait(hosts_json)
+            note_hosts(directory, canonical_json(hosts))
+            yield Mirrored(directory, nats, hosts["leader"] is not None)
         finally:
             nats.wait(close)
 

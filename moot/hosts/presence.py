@@ -82,10 +82,10 @@ async def hosts_json(connection: NatsConnection) -> dict[str, Any]:
     Raises:
         StorageError: The server does not answer.
     """
-    value, _ = await (await Bucket.open(connection, "lease")).get(KEY)
-    found = await (await Bucket.open(connection, "hosts", keep_s=GONE_S)).all()
+    lease, hosts = [await Bucket.find(connection, what) for what in ("lease", "hosts")]
+    found = {} if hosts is None else await hosts.all()
     head = await _head(connection)
-    leader = leader_of(value)
+    leader = None if lease is None else leader_of((await lease.get(KEY))[0])
     return {
         "society": str(connection.address),
         "head": head,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Final
 
-from moot.channels.guests.pump import InboxPump
-from moot.channels.log.file import LOG_NAME
 from moot.channels.log.lease import Lease
 from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
@@ -19,11 +17,11 @@ from moot.channels.nats.stream import NatsStream
 from moot.channels.nats.thread import NatsThread
 from moot.folding import Folding
 from moot.hosts.copying import Copier
-from moot.hosts.forwarding import Forwarder
+from moot.hosts.forwarding import ended, serve_beside
 from moot.hosts.leading import Leading
 from moot.hosts.presence import Presence
 from moot.plan import Plan
-from moot.protocols.codec import decode_body, decode_stored
+from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import SocietyStopped
 from moot.protocols.kernel.rules import Gate
@@ -101,13 +99,10 @@ class Standby:
                 folding = await self._folded(directory, exits)
                 bus.on_append, bus.on_fault = self._fold(folding), self._fail
                 bus.follow()
-                forwarder = Forwarder(self._nats)
-                pump = InboxPump(directory / LOG_NAME, forwarder, decode_body)
-                exits.push_async_callback(pump.close)
-                exits.callback(forwarder.stop)
+                await serve_beside(exits, self._nats, directory, bus)
                 exits.enter_context(Presence(self._nats, directory, self._name, lambda: self.seq))
                 stopping = asyncio.create_task(stop.wait(), name="stop")
-                exits.push_async_callback(_ended, stopping)
+                exits.push_async_callback(ended, stopping)
                 candidate = self._stand()
                 if not await self._led(candidate, folding, stopping, tell):
                     return None
@@ -186,10 +181,4 @@ class Standby:
                 self._faulted.result()
             return not stopping.done()
         finally:
-            await _ended(waiting)
-
-
-async def _ended(task: asyncio.Future[Any]) -> None:
-    task.cancel()
-    with suppress(asyncio.CancelledError, Exception):
-        await task
+            await ended(waiting)

@@ -20,7 +20,7 @@ from moot.channels.log.file import reading
 from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.following import Following
-from moot.channels.nats.inbox import post
+from moot.channels.nats.inbox import NatsInbox, post
 from moot.channels.nats.stream import NatsStream, StreamRow
 from moot.channels.nats.thread import NatsThread
 from moot.hosts.presence import hosts_json
@@ -91,6 +91,18 @@ class Hosts:
         with (self.folder / f"{name}.out").open("ab") as out:
             environ = {**os.environ, "NO_COLOR": "1"}
             self._processes[name] = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, env=environ)
+
+    def pause(self, name: str) -> None:
+        """Let a host stand still, with all that it has in hand."""
+        self._processes[name].send_signal(signal.SIGSTOP)
+
+    def waiting(self) -> int:
+        """Count the posts in the inbox of all hosts that nobody has answered for."""
+
+        async def work(connection: NatsConnection) -> int:
+            return await (await NatsInbox.open(connection)).waiting()
+
+        return self._nats.wait(work)
 
     def kill(self, name: str) -> None:
         """Kill a host, as kill -9 does."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from moot.cli.act.authority import PLATFORM, remedy, viewers_of
 from moot.cli.errors import Refused
 from moot.cli.output import say, write_json
+from moot.cli.place import mirror_at, runner, shown
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
@@ -67,16 +68,21 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
     """
     from moot.channels.guests.drafts import draft_to_json
     from moot.channels.guests.inbox import post
-    from moot.channels.log.lease import holder
     from moot.channels.showing.wording import derived
     from moot.logs.asking import channel
 
-    is_running = holder(log.path.parent) is not None
+    is_running = runner(log.path.parent) is not None
     if not is_running:
         # With nobody at the door, what would be refused there is not queued for the next start.
         _check_rights(log, draft)
     identity = draft.identity()
-    receipt = post(log.path, draft_to_json(replace(draft, key=draft.key or identity)), identity, RECEIPT_S)
+    text = draft_to_json(replace(draft, key=draft.key or identity))
+    if (mirror := mirror_at(log.path.parent)) is None:
+        receipt = post(log.path, text, identity, RECEIPT_S)
+    else:
+        from moot.channels.nats import inbox
+
+        receipt = inbox.post(mirror.nats, text, identity, RECEIPT_S)
     if receipt is None:
         return _tell_queued(identity, is_running, as_json)
     seq, status = receipt.get("seq"), receipt["status"]
@@ -95,7 +101,7 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
     if not as_json:
         print(f"{done}: message {seq}" + (" (it was there already)" if status == "duplicate" else ""))
         if opened := receipt.get("opened"):
-            print(f"it opens {opened}: moot case {log.path.parent} {opened}")
+            print(f"it opens {opened}: moot case {shown(log.path.parent)} {opened}")
     return 0
 
 

@@ -15,7 +15,7 @@ from moot.cli.act.authority import As, user_of
 from moot.cli.app import command
 from moot.cli.errors import Refused, Unusable
 from moot.cli.output import write_json
-from moot.cli.place import AsJson, Dir
+from moot.cli.place import AsJson, Living, shown
 from moot.cli.reading import Log, fold
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "moot answer ./moot-data hyp_20260223_1030/verdict --body - < v.json",
 )
 def answer(
-    named: Dir,
+    named: Living,
     obligation: Annotated[str, typer.Argument(metavar="OBLIGATION", help="Its id, or the beginning of it.")],
     body: Annotated[
         str | None, typer.Option("--body", metavar="FILE|-", help="The message as JSON; - reads the input.")
@@ -153,7 +153,7 @@ def _owed(docket: Docket, past: Past, given: str, log: Log) -> Obligation:
     if case_id in docket.ended:
         raise Refused(f"{case_id} has ended ({docket.ended[case_id].outcome}): it owes nothing any more")
     raise Unusable(
-        f"nobody owes {given}, or no longer: moot obligations {log.path.parent} lists what is owed"
+        f"nobody owes {given}, or no longer: moot obligations {shown(log.path.parent)} lists what is owed"
     )
 
 
@@ -163,11 +163,11 @@ def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> N
 
     holder = docket.context.holders.get(owed.seat)
     if owed.seat == ADMIN:
-        raise Refused(f"this is an escalation: moot reply {named} {owed.case_id} OPTION")
+        raise Refused(f"this is an escalation: moot reply {shown(named)} {owed.case_id} OPTION")
     if owed.seat not in rulebook().bots:
         raise Refused(f"the {owed.seat} is an officer: nobody can answer for it")
     if holder is None:
-        raise Refused(f"nobody sits in the seat of the {owed.seat}: moot take {named} {owed.seat}")
+        raise Refused(f"nobody sits in the seat of the {owed.seat}: moot take {shown(named)} {owed.seat}")
     if holder != (me := actor_of(user)):
         raise Refused(f"{holder.name} sits in the seat of the {owed.seat}, not {me.name}")
 

@@ -14,7 +14,7 @@ from moot.cli.act.authority import PLATFORM, As, seat_of, user_of
 from moot.cli.app import Command, command
 from moot.cli.errors import Unusable
 from moot.cli.output import console, print_table, table, write_json
-from moot.cli.place import AsJson, Dir
+from moot.cli.place import AsJson, Living
 from moot.cli.reading import Log, key
 from moot.cli.speaking import speak
 
@@ -42,7 +42,7 @@ class _Listing(Command):
     cls=_Listing,
 )
 def act_by_name(
-    named: Dir,
+    named: Living,
     name: Annotated[
         str | None, typer.Argument(metavar="ACT", help="What you do; left out, the acts are listed.")
     ] = None,

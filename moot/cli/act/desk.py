@@ -15,7 +15,7 @@ from moot.cli.app import command
 from moot.cli.errors import Refused, Unusable
 from moot.cli.fitting import Row, print_rows
 from moot.cli.output import clock_time, heading, money, page, per_cent, print_table, table, write_json
-from moot.cli.place import AsJson, Dir, Source
+from moot.cli.place import AsJson, Living, Source, shown
 from moot.cli.reading import Log
 from moot.cli.situation import Situation
 
@@ -234,7 +234,7 @@ def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
 
 @command("moot halt ./moot-data --why 'prices look wrong'")
 def halt(
-    named: Dir,
+    named: Living,
     why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Your reason; it stands in the log.")],
     as_user: As = None,
     as_json: AsJson = False,
@@ -257,7 +257,7 @@ def halt(
     "moot resume ./moot-data --confirm --why 'positions compared by hand'",
 )
 def resume(
-    named: Dir,
+    named: Living,
     why: Annotated[
         str | None, typer.Option("--why", metavar="TEXT", help="Your reason; it stands in the log.")
     ] = None,
@@ -305,10 +305,10 @@ def _to_lift(log: Log, named: Path, confirm: bool) -> tuple[str, bool]:
     if not halt_id and not confirm and docket.context.conservative_a:
         return docket.context.fold_named("modes").because, False
     if not halt_id:
-        raise Refused(f"nothing is halted in {named}")
+        raise Refused(f"nothing is halted in {shown(named)}")
     is_asked = docket.cases[halt_id].phase == "resuming"
     if is_asked and not confirm:
         raise Refused(f"{halt_id} waits for the Guardian's confirmation: --confirm gives it in its place")
     if confirm and not is_asked:
-        raise Refused(f"nobody asked to lift {halt_id}: moot resume {named} --why TEXT does")
+        raise Refused(f"nobody asked to lift {halt_id}: moot resume {shown(named)} --why TEXT does")
     return halt_id, True

@@ -11,7 +11,7 @@ from moot.cli.act.authority import As, require_admin, seat_of, user_of
 from moot.cli.app import command
 from moot.cli.errors import Refused, Unusable
 from moot.cli.look.escalations import known
-from moot.cli.place import AsJson, Dir
+from moot.cli.place import AsJson, Living, runner, shown
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SeatName = Annotated[str, typer.Argument(metavar="SEAT", help="A seat that a bot
     "moot post ./moot-data bridge 'Seen.' --about hyp_20260223_1030 --as ann",
 )
 def post(
-    named: Dir,
+    named: Living,
     channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="Where; # may be left out.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What you say.")],
     about: Annotated[
@@ -55,7 +55,7 @@ def post(
 
 
 @command("moot ack ./moot-data esc_20260223_1440", "moot ack ./moot-data last")
-def ack(named: Dir, escalation: EscalationId, as_user: As = None, as_json: AsJson = False) -> int:
+def ack(named: Living, escalation: EscalationId, as_user: As = None, as_json: AsJson = False) -> int:
     """Say that you have seen an escalation: it pages no more, its time runs on."""
     from moot.protocols.escalation.messages import EscalationAck
 
@@ -71,7 +71,7 @@ def ack(named: Dir, escalation: EscalationId, as_user: As = None, as_json: AsJso
     "moot reply ./moot-data last 'Leave it, I am looking into the data.'",
 )
 def reply(
-    named: Dir,
+    named: Living,
     escalation: EscalationId,
     answer: Annotated[str, typer.Argument(metavar="OPTION|TEXT", help="An option's number, or words.")],
     as_user: As = None,
@@ -99,7 +99,7 @@ def reply(
 
 @command("moot override ./moot-data hyp_20260223_1030 REJECT --why 'bad data'")
 def override(
-    named: Dir,
+    named: Living,
     case: Annotated[str, typer.Argument(metavar="CASE", help="A debate, or the beginning of its id.")],
     verdict: Annotated[str, typer.Argument(metavar="VERDICT", help="APPROVE or REJECT.")],
     why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Your reason; it stands in the log.")],
@@ -122,7 +122,7 @@ def override(
 
 
 @command("moot take ./moot-data critic", "moot take ./moot-data evolver --as ann")
-def take(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
+def take(named: Living, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
     """Sit in a bot's seat: from then on you owe what it owes, see moot obligations and moot answer."""
     from moot.protocols.kernel.people import SeatTaken
 
@@ -134,7 +134,7 @@ def take(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False
 
 
 @command("moot release ./moot-data critic")
-def release(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
+def release(named: Living, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
     """Give a seat back to its bot."""
     from moot.protocols.kernel.people import SeatReleased
 
@@ -152,7 +152,7 @@ def release(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = Fa
     "moot stop ./moot-data --scope exp_20260223T103000Z_ab12cd --why 'it is clear'",
 )
 def stop(
-    named: Dir,
+    named: Living,
     why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Your reason; it stands in the log.")],
     scope: Annotated[
         str, typer.Option("--scope", metavar="S", help="society, A, B, or a case.", show_default="society")
@@ -164,14 +164,13 @@ def stop(
 
     A system that is stopped opens no cases until the society is started again.
     """
-    from moot.channels.log.lease import holder
     from moot.cli.look.case import full_id
     from moot.protocols.kernel.people import Stop
 
     user = user_of(as_user)
     log = require_admin(user, named, "stop it")
-    if holder(log.path.parent) is None:
-        raise Refused(f"no society runs on {log.path.parent}: there is nothing to stop")
+    if runner(log.path.parent) is None:
+        raise Refused(f"no society runs on {shown(log.path.parent)}: there is nothing to stop")
     fixed = {"society": "society", "a": "system A", "b": "system B"}
     asked = scope.lower().removeprefix("system").strip()
     what = fixed.get(asked) or full_id(log, scope)
@@ -284,7 +283,7 @@ def _escalation(log: Log, given: str) -> str:
     """Return the id of an escalation that the log knows."""
     ids = known(log)
     if not ids:
-        raise Unusable(f"nothing was ever escalated in {log.path.parent}")
+        raise Unusable(f"nothing was ever escalated in {shown(log.path.parent)}")
     if given == "last":
         return ids[-1]
     found = [one for one in ids if one == given] or [one for one in ids if one.startswith(given)]
@@ -292,4 +291,4 @@ def _escalation(log: Log, given: str) -> str:
         return found[0]
     if found:
         raise Unusable(f"{len(found)} escalations begin with {given}: {', '.join(found[:3])}")
-    raise Unusable(f"there is no escalation {given}: moot escalations {log.path.parent} lists them")
+    raise Unusable(f"there is no escalation {given}: moot escalations {shown(log.path.parent)} lists them")

@@ -86,7 +86,7 @@ def verify(
     if is_strict and is_trusting:
         raise Unusable("--strict and --no-evidence contradict each other: give one of them")
     anchors = _anchors(anchor_files or [], key)
-    place = read_from(named) if named else Path()
+    place = read_from(named, bodies=True) if named else Path()
     if is_nats(named):
         named = str(NatsAddress.parse(named))
     study = None

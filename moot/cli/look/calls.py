@@ -13,7 +13,7 @@ from moot.cli.errors import Unusable
 from moot.cli.fitting import Row, print_rows
 from moot.cli.look.call_story import cost_text, money, print_answer, state_text, story_json, took
 from moot.cli.output import heading, page, plural, say, seat_text, write_json
-from moot.cli.place import AsJson, Source
+from moot.cli.place import AsJson, SourceWithBodies, shown
 from moot.cli.reading import Log, fold, key
 from moot.cli.situation import budgets_json, budgets_of
 
@@ -97,7 +97,7 @@ class Read:
     "moot calls ./moot-data --json | jq .totals",
 )
 def calls(
-    named: Source,
+    named: SourceWithBodies,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -151,8 +151,8 @@ def calls(
         kept = sum(bool(one.request_sha256) for one in found)
         if bodies.why and kept:
             say(
-                f"moot calls {named}: {bodies.why}; what was asked and answered in {plural(kept, 'call')} is lost, "
-                "and moot verify says that it is not borne out"
+                f"moot calls {shown(named)}: {bodies.why}; what was asked and answered in "
+                f"{plural(kept, 'call')} is lost, and moot verify says that it is not borne out"
             )
 
 

@@ -19,7 +19,7 @@ from moot.cli.output import (
     print_hanging,
     write_json,
 )
-from moot.cli.place import AsJson, Source
+from moot.cli.place import AsJson, Source, shown
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
         rows.append((f"option {option.n}", clean(option.label)))
     if one.answer is None:
         numbers = "|".join(str(option.n) for option in body.options)
-        rows.append(("answer", f"moot reply {named} {one.escalation_id} {numbers}|TEXT"))
+        rows.append(("answer", f"moot reply {shown(named)} {one.escalation_id} {numbers}|TEXT"))
     for name, text in rows:
         if text:
             print_hanging(target, Text(f"  {name:<{MARGIN}} ", "dim"), Text(text), MARGIN + 3)

@@ -17,7 +17,7 @@ from moot.cli.app import command
 from moot.cli.errors import Unusable
 from moot.cli.numbers import MOST_WHOLE
 from moot.cli.output import console, print_hanging, say, write_lines
-from moot.cli.place import AsJson, Source
+from moot.cli.place import AsJson, Source, shown
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
@@ -87,23 +87,23 @@ def log(
     if is_short or (is_all and last is not None):
         earlier = source.head - (last or LATELY)
         if is_short and earlier > 0:
-            say(f"{earlier:,} earlier messages: moot log {named} --from 1 shows them")
+            say(f"{earlier:,} earlier messages: moot log {shown(named)} --from 1 shows them")
         first, last = max(first, earlier + 1), None
-    shown = 0
+    count = 0
     reader = Reader(book=None if as_json else source.namebook())
     batches = (
         [line for line in lines if reader.wants(line, channel, case, kind)]
         for lines in _batches(source, first, having, follow)
     )
     for wanted in batches if last is None else [[*deque(chain.from_iterable(batches), maxlen=last)]]:
-        shown += len(wanted)
+        count += len(wanted)
         if as_json:
             write_lines(wanted, flush=follow)
         else:
             reader.show(wanted)
-    if not shown and not follow:
+    if not count and not follow:
         if case is not None and not source.newest(key("case_id", case)):
-            where = source.directory or Path("DIR")
+            where = shown(source.directory or Path("DIR"))
             raise Unusable(f"there is no case {case}: moot status {where} lists the open ones")
         if not as_json:
             say("no such message")

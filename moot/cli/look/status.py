@@ -24,7 +24,7 @@ from moot.cli.output import (
     table,
     write_json,
 )
-from moot.cli.place import AsJson, Here, Source
+from moot.cli.place import AsJson, Source, shown
 from moot.cli.situation import Situation
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @command("moot status ./moot-data", "moot status ./moot-data --until 250", "moot status ./moot-data --json")
 def status(
-    named: Here,
+    named: Source,
     until: Annotated[
         int | None, typer.Option("--until", metavar="SEQ", help="As it stood after this message of the log.")
     ] = None,
@@ -53,7 +53,7 @@ def status(
         write_json(found.status_json())
         return
     target, docket, context = page(), found.docket, found.docket.context
-    target.print(heading(str(named), _state(found) if until is None else f"after message {until:,}"))
+    target.print(heading(shown(named), _state(found) if until is None else f"after message {until:,}"))
     rows = table("", "", fold=("",))
     rows.show_header = False
     rows.columns[0].style, rows.columns[0].no_wrap = "dim", True
@@ -62,7 +62,7 @@ def status(
         if found.rehearsal:
             share = f"{100 * found.rehearsal:g} % of occasions are made to go wrong"
         rows.add_row(
-            "rehearsal", Text(f"{share}; moot log {named} --type AUDIT tells what was", "bold magenta")
+            "rehearsal", Text(f"{share}; moot log {shown(named)} --type AUDIT tells what was", "bold magenta")
         )
     when = f"{clock_time(docket.at)} UTC" if docket.at else "never started"
     rows.add_row("society time", f"{when}, seed {context.seed}, rules {context.rules_version or '?'}")

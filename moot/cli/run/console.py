@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from moot.cli.app import command
-from moot.cli.place import DEFAULT
+from moot.cli.place import DEFAULT, read_from
 from moot.cli.setup.config import ConfigFile, config_file
 
 
@@ -16,11 +16,16 @@ from moot.cli.setup.config import ConfigFile, config_file
     "moot console ./moot-data",
     "moot console ./moot-data --port 8421 --config moot.toml",
     "moot console ./moot-data --no-page --port 0",
+    "moot console nats://10.0.0.5:4222/desk",
 )
 def console(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A society's data directory; by default ./moot-data.")
-    ] = DEFAULT,
+    named: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR|nats://HOST/NAME",
+            help="A society's data directory, by default ./moot-data, or its address on NATS.",
+        ),
+    ] = str(DEFAULT),
     host: Annotated[
         str | None, typer.Option("--host", metavar="H", help="Where it is bound; by default 127.0.0.1.")
     ] = None,
@@ -36,13 +41,13 @@ def console(
 ) -> int:
     """Serve the web page of a data directory by itself, until Ctrl-C.
 
-    Where a society runs, people act in it from here too; where none runs it shows what is there. moot up serves a
-    page of its own.
+    Where a society runs, or a host that follows one, people act in it from here too; where none runs it shows what
+    is there. moot up serves a page of its own.
     """
     # Loading the page's libraries takes a second, which no other command pays.
     from moot.console.__main__ import main
 
-    words = [str(directory)]
+    words = [str(read_from(named, bodies=True, serves=True))]
     for name, value in (("--host", host), ("--port", port), ("--token-file", token_file)):
         words += [] if value is None else [name, str(value)]
     if (found := config_file(config)) is not None:
