@@ -53,6 +53,8 @@ _log = structlog.get_logger("moot.up")
 COMMAND_LINE: Final = "cli"
 """The platform of the command line, where the owner of the data directory is an admin."""
 DEFAULT_DIRECTORY: Final = Path("moot-data")
+CLOCKS_DIFFER: Final = timedelta(hours=1)
+"""The clock of a host that takes over may be so far behind that of the host before; society time waits for it."""
 LOOKED_BACK: Final = 800
 """So many messages of the past are read for the recap at the start: a day of the desk."""
 
@@ -253,6 +255,12 @@ def _clock(options: UpOptions, past: datetime | None) -> tuple[Clock, datetime]:
         # Until the society has started: it goes on where it was, however long its log is read (K7).
         clock.still().__enter__()
         return clock, start
+    if not isinstance(options.bus, str) and past is not None:
+        if past > now + CLOCKS_DIFFER:
+            raise UpRefused(
+                f"the society on {options.bus} lives at {rfc3339(past)}, far ahead of this host's clock: set the clock"
+            )
+        return RealClock(after=past), max(past, now)
     if past is not None and past > now + timedelta(seconds=5):
         raise UpRefused(
             f"the society in {options.directory} lives at {rfc3339(past)}, ahead of the wall clock: go on with "

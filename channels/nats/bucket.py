@@ -56,22 +56,26 @@ class Bucket:
         """Return value and revision, b"" while there is none, and 0 where nobody deleted one."""
         from nats.js.errors import KeyNotFoundError
 
-        with self._connection.errors():
+        async def work() -> tuple[bytes, int]:
             try:
                 entry = await self._kv.get(key)
             except KeyNotFoundError as gone:
                 return b"", gone.entry.revision or 0 if gone.entry is not None else 0
             return entry.value or b"", entry.revision or 0
 
+        return await self._connection.ask(work())
+
     async def set(self, key: str, value: bytes, last: int) -> int | None:
         """Write a value if the key still has this revision; return the new one, None when it has another."""
         from nats.js.errors import KeyWrongLastSequenceError
 
-        with self._connection.errors():
+        async def work() -> int | None:
             try:
                 return await self._kv.update(key, value, last=last)
             except KeyWrongLastSequenceError:
                 return None
+
+        return await self._connection.ask(work())
 
     async def put(self, key: str, value: bytes) -> int:
         """Write a value whatever was there; return its revision."""

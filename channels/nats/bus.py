@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from moot.channels.bus import Admission, Decode, Head, Receipt
-from moot.channels.errors import BusClosed, ChannelError, CorruptLog, NotALog
+from moot.channels.errors import BusClosed, ChannelError, CorruptLog, EmptyLog, NotALog
 from moot.channels.log import filed
 from moot.channels.log.file import LOG_NAME, disk_errors
 from moot.channels.log.filed import FiledBus, reading_of
@@ -113,7 +113,16 @@ class NatsBus(FiledBus):
             with hold():
                 mirror = await in_thread(_mirror, directory / LOG_NAME, lease)
                 exits.push_async_callback(_closing, mirror, connection)
-                last = await stream.open(create=create and not mirror.head.seq, replicas=replicas)
+                try:
+                    last = await stream.open(create=create and not mirror.head.seq, replicas=replicas)
+                except EmptyLog:
+                    if not mirror.head.seq:
+                        raise
+                    raise CorruptLog(
+                        f"{stream.address} holds no society, and {directory} mirrors one up to seq {mirror.head.seq}: "
+                        f"moot import {directory} {stream.address} puts it there again",
+                        seq=1,
+                    ) from None
                 head = await _fill(stream, mirror, last)
                 await in_thread(mirror.note_head)
                 with disk_errors(mirror.path):

@@ -49,6 +49,7 @@ class Candidacy:
         """Begin to wait; nothing is seen yet."""
         self._lapse_s = lapse_s
         self._seen: tuple[int, float] | None = None
+        self._looked_s = 0.0
 
     def may_take(self, revision: int, *, is_free: bool, now_s: float) -> bool:
         """Take in what the key says; return whether it may be taken over at this revision.
@@ -60,9 +61,13 @@ class Candidacy:
         """
         if revision == 0 or is_free:
             return True
+        looked_s, self._looked_s = self._looked_s, now_s
         if self._seen is None or self._seen[0] != revision:
             self._seen = revision, now_s
             return False
+        if now_s - looked_s > self._lapse_s / 2:
+            # Nobody answered, so that the leader could renew nothing either, or this host stood.
+            self._seen = revision, now_s
         return now_s - self._seen[1] >= self._lapse_s
 
 

@@ -39,14 +39,27 @@ class RealClock(Clock):
     """The loop looks at the clock this often, so that a stall shows, and a timer is this late after one at most."""
 
     def __init__(
-        self, *, utc_ns: Callable[[], int] = utc_ns, monotonic_ns: Callable[[], int] = monotonic_ns
+        self,
+        *,
+        after: datetime | None = None,
+        utc_ns: Callable[[], int] = utc_ns,
+        monotonic_ns: Callable[[], int] = monotonic_ns,
     ) -> None:
-        """Start now; tests put clocks of their own here."""
+        """Start now; tests put clocks of their own here.
+
+        Args:
+            after: Where the society stands by another machine's clock; when the system's is behind it, it is caught up
+                with as if it had been set back.
+            utc_ns: The system's time of day, in ns since 1970.
+            monotonic_ns: A clock that only counts, in ns.
+        """
         self._utc_ns = utc_ns
         self._monotonic_ns = monotonic_ns
         self._lock = Lock()
         self._read_ns = monotonic_ns()
         start_us = utc_ns() // 1000
+        if after is not None:
+            start_us = max(start_us, (after - _EPOCH) // MICROSECOND)
         self._origin_ns = start_us * 1000
         self._elapsed_ns = 0
         self._behind_ns = 0

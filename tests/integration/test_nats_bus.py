@@ -323,6 +323,21 @@ def test_a_stream_that_has_forgotten_messages_is_found_out_and_the_first_is_name
     assert len(rows(tmp_path / "b")) == 9, "the mirror keeps what the server has lost"
 
 
+def test_a_server_that_has_forgotten_a_whole_society_is_told_how_to_get_it_back(
+    server: NatsServer, tmp_path: Path
+) -> None:
+    async def scenario(address: NatsAddress) -> None:
+        async with host(address, tmp_path / "a", epoch=1) as bus:
+            await publish(bus, 1)
+        async with await NatsConnection.open(address) as connection:
+            await connection.js.delete_stream(address.stream)
+        with pytest.raises(CorruptLog, match=rf"up to seq 1: moot import {tmp_path / 'a'} {address} puts it"):
+            async with host(address, tmp_path / "a"):
+                pass
+
+    play(scenario(server.address()))
+
+
 def test_a_stream_that_tells_another_story_is_found_out_and_the_first_seq_is_named(
     server: NatsServer, tmp_path: Path
 ) -> None:
@@ -347,7 +362,7 @@ def test_a_stream_that_tells_another_story_is_found_out_and_the_first_seq_is_nam
     with pytest.raises(NotALog, match=r"mirrors another society than .*: name another directory"):
         play(write(tmp_path / "a"))
     play(forget())
-    with pytest.raises(ChannelError, match=r"moot up --bus .* starts one there"):
+    with pytest.raises(ChannelError, match=r"moot import .* puts it there again"):
         play(write(tmp_path / "a"))
 
 

@@ -13,6 +13,8 @@ def test_a_lease_that_nobody_ever_had_or_that_was_given_back_is_taken_at_once() 
 def test_a_lease_is_taken_when_its_key_has_not_changed_for_the_whole_lapse() -> None:
     candidacy = Candidacy(5.0)
     assert not candidacy.may_take(7, is_free=False, now_s=100.0)
+    for half_s in range(1, 10):
+        assert not candidacy.may_take(7, is_free=False, now_s=100.0 + half_s / 2)
     assert not candidacy.may_take(7, is_free=False, now_s=104.9)
     assert candidacy.may_take(7, is_free=False, now_s=105.0)
 
@@ -21,6 +23,15 @@ def test_every_renewal_begins_the_wait_anew() -> None:
     candidacy = Candidacy(5.0)
     for n in range(20):
         assert not candidacy.may_take(n + 1, is_free=False, now_s=4.9 * n)
+
+
+def test_while_nobody_answers_no_leader_falls_silent() -> None:
+    candidacy = Candidacy(5.0)
+    assert not candidacy.may_take(7, is_free=False, now_s=100.0)
+    assert not candidacy.may_take(7, is_free=False, now_s=130.0), "the server was away, for the leader too"
+    for half_s in range(1, 10):
+        assert not candidacy.may_take(7, is_free=False, now_s=130.0 + half_s / 2)
+    assert candidacy.may_take(7, is_free=False, now_s=135.0)
 
 
 def test_a_value_that_says_nothing_names_no_leader() -> None:

@@ -1,15 +1,17 @@
 """`moot up`: from its options to a society."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from moot import society
+from moot.channels.nats.address import NatsAddress
 from moot.cli.place import login_name
 from moot.stored import last_sent_at, stored_envelopes
+from moot.up import UpOptions, UpRefused, _clock, wall_now
 from tests.doubles.command_line import complaint, done, write
 from tests.doubles.data_dir import write_log
 from tests.doubles.table import Table
@@ -63,6 +65,15 @@ def test_a_society_that_may_not_start_is_refused(tmp_path: Path) -> None:
         f"moot up: the society in {place} lives at 2126-02-23T10:00:00.000000Z, ahead of the wall clock: "
         "go on with --speed 120, or start a fresh one with --new"
     )
+
+
+def test_who_takes_over_from_a_host_whose_clock_is_ahead_goes_on_from_there() -> None:
+    options = UpOptions(bus=NatsAddress.parse("nats://127.0.0.1/desk"))
+    past = wall_now() + timedelta(minutes=10)
+    clock, start = _clock(options, past)
+    assert start == past <= clock.now()
+    with pytest.raises(UpRefused, match="far ahead of this host's clock: set the clock"):
+        _clock(options, past + timedelta(hours=1))
 
 
 def test_a_rehearsal_is_asked_for_with_its_rate_and_its_seed(asked: list[Any]) -> None:

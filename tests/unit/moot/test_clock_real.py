@@ -64,6 +64,21 @@ def test_it_follows_the_wall() -> None:
     assert clock.now() == datetime(2026, 1, 5, 10, 30, 1, 500_000, tzinfo=UTC)
 
 
+def test_a_society_of_a_machine_whose_clock_is_ahead_is_gone_on_with_at_half_pace() -> None:
+    wall = Wall()
+    ahead = datetime(2026, 1, 5, 9, 31, tzinfo=UTC)
+    clock = RealClock(after=ahead, utc_ns=lambda: wall.utc, monotonic_ns=lambda: wall.count)
+    assert clock.now() == clock.start == ahead
+    wall.pass_s(20)
+    assert clock.now() == ahead + timedelta(seconds=10)
+    wall.pass_s(180)
+    assert clock.now() == ahead + timedelta(seconds=140), "caught up after 120 s, and no longer"
+    behind = RealClock(
+        after=ahead - timedelta(days=1), utc_ns=lambda: wall.utc, monotonic_ns=lambda: wall.count
+    )
+    assert behind.now() == clock.now()
+
+
 def test_a_system_clock_set_back_is_awaited_at_half_pace() -> None:
     wall = Wall()
     clock = wall.clock()
