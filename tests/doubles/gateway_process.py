@@ -1,6 +1,7 @@
 """A gateway process for tests: `python -m tests.doubles.gateway_process OPTIONS`, OPTIONS as JSON.
 
-{"data_dir": …, "surfaces": {name: [dotted, options]}, "admins": [user id, …], "first_s": 0.005, "nice": 0}
+{"data_dir": …, "surfaces": {name: [dotted, options]}, "admins": [user id, …], "first_s": 0.005, "nice": 0,
+"nats": the society's address on NATS, where it is one of several hosts'}
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import structlog
 
 from moot.channels.backoff import Backoff
 from moot.channels.gateway.process import Mirroring, run_gateway
+from moot.channels.nats.address import NatsAddress
+from moot.channels.nats.outbox import outboxes
+from moot.channels.nats.thread import NatsThread
 from moot.channels.surface import load_surface
 from moot.protocols.kernel.seats import ADMIN, VIEWER
 
@@ -26,6 +30,8 @@ def mirroring(dotted: str, options: dict[str, Any]) -> Mirroring:
 
 async def main(options: dict[str, Any]) -> None:
     admins = set(options.get("admins", ()))
+    where = options.get("nats")
+    nats = None if where is None else NatsThread(NatsAddress.parse(where), name="gateway")
     await run_gateway(
         None,
         {name: mirroring(*how) for name, how in options["surfaces"].items()},
@@ -33,6 +39,7 @@ async def main(options: dict[str, Any]) -> None:
         authority=lambda _platform, user_id: ADMIN if user_id in admins else VIEWER,
         stop=asyncio.Event(),
         backoff=Backoff(first_s=options.get("first_s", 0.005), most_s=0.05),
+        shared=None if nats is None else outboxes(nats),
     )
 
 
