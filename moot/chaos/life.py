@@ -17,7 +17,7 @@ from moot.chaos.dice import Dice
 from moot.chaos.door import StruckDoor
 from moot.chaos.faults import CUT
 from moot.chaos.judge import Finding
-from moot.chaos.minds import StruckMind
+from moot.chaos.minds import StruckMind, duty_of
 from moot.chaos.plan import Spell
 from moot.clock import PacedClock
 from moot.door import Door
@@ -39,6 +39,8 @@ REMEMBERED: Final = 0.5
 """Share of what bots forget that they say later, unasked."""
 AT_ONCE: Final = 0.5
 """Share of interruptions that come within a minute; others come at any time until the ruling."""
+BESIDE: Final = 0.4
+"""Share of interruptions aimed at a duty that are said in the same instant as what is owed."""
 MINUTE: Final = timedelta(minutes=1)
 
 READS: Final = 40
@@ -158,30 +160,41 @@ class Life:
         """Let others say something in the cases in which somebody has just been asked for something, or be late."""
         striking = self._world.striking
         for due in opened:
-            if striking.about_to("bots.forgets", due.seat, "forgets", due.rule) is not None:
+            case = self.docket.cases.get(due.case_id)
+            duty = duty_of(case.kind if case is not None else "", due)
+            if striking.about_to("bots.forgets", due.seat, "forgets", due.rule, duty=duty) is not None:
                 self._start(self._remember(due))
-            if due.seat == ADMIN and (spell := striking.strikes("people.prompt", due.seat, "prompt", due.id)):
+            if due.seat == ADMIN and (
+                spell := striking.strikes("people.prompt", due.seat, "prompt", due.id, duty=duty)
+            ):
                 self._start(self._decide(due, striking.dice(spell, due.id, "decided")))
             for kind in ("bots", "people"):
-                if (
-                    spell := striking.strikes(f"{kind}.interrupt", due.seat, "interrupt", due.id)
-                ) is not None:
-                    self._start(self._say_between(kind, due, striking.dice(spell, due.id, "between")))
+                spell = striking.strikes(f"{kind}.interrupt", due.seat, "interrupt", due.id, duty=duty)
+                if spell is not None:
+                    self._start(self._say_between(kind, due, spell))
 
-    async def _say_between(self, kind: str, due: Obligation, dice: Dice) -> None:
+    async def _say_between(self, kind: str, due: Obligation, spell: Spell) -> None:
+        dice = self._world.striking.dice(spell, due.id, "between")
         clock, key = self._society.clock, f"between/{kind}/{due.id}"
-        if due.seat not in OFFICERS:
+        mind = self._society.minds.get(due.seat)
+        is_beside = bool(spell.duties) and isinstance(mind, StruckMind) and dice.chance(BESIDE)
+        if not is_beside and due.seat not in OFFICERS:
             span = due.void_at - due.opened_at
             span = min(span, MINUTE) if dice.chance(AT_ONCE) else span
             await clock.sleep_until(max(due.opened_at, clock.now()) + dice.share() * span)
+        turn = self._turn(dice, key)
         with suppress(BusClosed, StorageError):
             if kind == "people":
-                who = dice.pick(people.EVERYBODY[:2])
-                found = await people.interruption(people.Act(self._society, who, dice, 0), due.case_id)
-                if found is not None:
-                    await self._post(json.loads(draft_to_json(found)), key)
+                act = people.Act(self._society, dice.pick(people.EVERYBODY[:2]), dice, 0)
+                said = await people.interruption(act, due.case_id)
             else:
-                await rogue.interrupt(self._turn(dice, key), due.case_id)
+                said = await rogue.interruption(turn, due.case_id)
+            if is_beside and isinstance(mind, StruckMind):
+                await mind.answers.setdefault(due.id, asyncio.Event()).wait()
+            if said is not None:
+                await (
+                    self._post(json.loads(draft_to_json(said)), key) if kind == "people" else turn.post(said)
+                )
 
     async def _decide(self, due: Obligation, dice: Dice) -> None:
         """Let an admin who is asked for something choose one of its options within minutes."""

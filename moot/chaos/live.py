@@ -76,8 +76,8 @@ class _Standing(Striking):
         super().__init__(seed, standing(rate), lambda: 0.0)
         self._tell = tell
 
-    def strikes(self, fault_: str, seat: str, *occasion: object) -> Spell | None:
-        spell = super().strikes(fault_, seat, *occasion)
+    def strikes(self, fault_: str, seat: str, *occasion: object, duty: str = "") -> Spell | None:
+        spell = super().strikes(fault_, seat, *occasion, duty=duty)
         if spell is None:
             return None
         if not happens_of_itself(fault_):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from moot.chaos.plan import Spell
 from moot.chaos.sight import peeked
 from moot.chaos.striking import Striking
 from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
 
@@ -52,6 +54,7 @@ class StruckMind(Mind):
     Attributes:
         within: The mind itself.
         forgotten: The spells in which it forgot what it owes, by the obligation's id.
+        answers: Set when it has made up its mind about what it owes, which it then says, by the obligation's id.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class StruckMind(Mind):
         """
         self.within = within
         self.forgotten: dict[str, Spell] = {}
+        self.answers: dict[str, asyncio.Event] = {}
         self._tardy = tardy
         self._seat = seat
         self._striking = striking
@@ -110,6 +114,13 @@ class StruckMind(Mind):
         return delay
 
     async def answer(self, view: View) -> Reply | None:
+        try:
+            return await self._answered(view)
+        finally:
+            if (answers := self.answers.pop(view.obligation.id, None)) is not None:
+                answers.set()
+
+    async def _answered(self, view: View) -> Reply | None:
         if self._peeking is not None:
             self._peeking += peeked(view)
         if self._struck("dies", view) is not None:
@@ -136,18 +147,25 @@ class StruckMind(Mind):
         return reply
 
     def _forgets(self, view: View) -> bool:
-        """Say whether it forgets all of a kind that it was seldom asked for so far."""
+        """Say whether it forgets all of a kind, which it was seldom asked for so far or a spell is aimed at."""
         name = view.obligation.rule
         self._asked[name] += not view.attempt
-        if self._asked[name] > SELDOM:
+        occasion, duty = ("bots.forgets", self._seat, "forgets", name), duty_of(view.kind, view.obligation)
+        spell = self._striking.about_to(*occasion, duty=duty)
+        if spell is None or (self._asked[name] > SELDOM and not spell.duties):
             return False
-        spell = self._striking.strikes("bots.forgets", self._seat, "forgets", name)
-        if spell is not None:
-            self.forgotten[view.obligation.id] = spell
-        return spell is not None
+        self.forgotten[view.obligation.id] = spell
+        return self._striking.strikes(*occasion, duty=duty) is not None
 
     def _struck(self, fault: str, view: View) -> Spell | None:
-        return self._striking.strikes(f"bots.{fault}", self._seat, fault, view.obligation.id, view.attempt)
+        due = view.obligation
+        occasion = (f"bots.{fault}", self._seat, fault, due.id, view.attempt)
+        return self._striking.strikes(*occasion, duty=duty_of(view.kind, due))
+
+
+def duty_of(kind: str, due: Obligation) -> str:
+    """Return how spells name what is owed in a case of some kind."""
+    return f"{kind}/{due.rule}"
 
 
 def any_message(dice: Dice, view: View) -> Message:

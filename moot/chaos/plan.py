@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from moot.chaos.calendar import started_for
 from moot.chaos.dice import Dice
-from moot.chaos.faults import CLASSES, FAULTS, RATE, Fault, fault
-from moot.protocols.rulebook import rulebook
+from moot.chaos.faults import CLASSES, FAULTS, RATE, fault
+from moot.protocols.rulebook import rulebook, rules
+from moot.protocols.trading.bridge import FEEDBACK_KIND, RECALL_KIND
+from moot.protocols.trading.promotion import KIND as PROMOTION
 
 SYSTEMS: Final[tuple[tuple[tuple[Literal["A", "B"], ...], float], ...]] = (
     (("A", "B"), 5.0),
@@ -88,6 +90,29 @@ TEMPERS: Final[tuple[tuple[Temper, float], ...]] = (
 )
 """What its minds are like (`moot.chaos.tempers`), with how often."""
 LONG_TEMPERS: Final[tuple[tuple[Temper, float], ...]] = (("bold", 6.0), ("torn", 1.0), ("tardy", 2.0))
+RIPE: Final = 0.06
+"""Share of the others that live as long, where little goes wrong but what is aimed at duties (`AIMED`)."""
+ACTIVE_RIPE: Final = 0.3
+SPELLS_RIPE: Final = 3
+RIPE_TEMPERS: Final[tuple[tuple[Temper, float], ...]] = (("bold", 3.0), ("tardy", 2.0))
+AIMS: Final = 0.75
+"""Share of all aims that a ripe world has."""
+AIMED_RATES: Final = (0.4, 1.0)
+"""Least and most share of occasions that a spell strikes which is aimed."""
+AIMED_FROM: Final = 500
+"""From where on a class's spells are numbered that are aimed."""
+
+AIMED: Final[Mapping[str, tuple[str, ...]]] = {
+    "bots.forgets": ("trade/flatten", "feedback/record", "feedback/withdrawal", "feedback/notice"),
+    "bots.hasty": ("session/feedback",),
+    "bots.contrary": ("panel",),
+    "bots.interrupt": ("run/final/approved",),
+    "people.interrupt": (PROMOTION, "trade/execution", FEEDBACK_KIND, RECALL_KIND),
+    "market.late": ("",),
+    "market.thin": ("",),
+}
+"""At which duties ripe worlds aim what goes wrong, "" for all: spells at random seldom meet what is seldom owed."""
+
 PANELS: Final[tuple[tuple[Literal["off", "advisory", "binding"], float], ...]] = (
     ("off", 4.0),
     ("advisory", 1.0),
@@ -120,6 +145,21 @@ def _known(name: str) -> str:
     return name
 
 
+def known_duty(name: str) -> str:
+    """Return the name of a duty, if it is one.
+
+    Raises:
+        ValueError: There is none.
+    """
+    kind, _, duty = name.partition("/")
+    machine = rules().types.get(kind)
+    if machine is None or (duty and duty not in machine.steps):
+        raise ValueError(
+            f"there is no duty {name[:60]!r}: name a kind of case, or one and its duty, as trade/order"
+        )
+    return name
+
+
 class _Plain(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -149,6 +189,7 @@ class Spell(_Plain):
         rate: The share of occasions that it strikes.
         size: How large, in the fault's own unit.
         seats: Whom it strikes; empty: anybody.
+        duties: At which duties, as kind of case, or kind of case and duty, with a slash; empty: at any.
         act: Which of the acts that its number draws is its first.
     """
 
@@ -159,6 +200,7 @@ class Spell(_Plain):
     rate: Annotated[float, Field(ge=0, le=1)] = 1.0
     size: float = 1.0
     seats: tuple[str, ...] = ()
+    duties: tuple[Annotated[str, AfterValidator(known_duty)], ...] = ()
     act: int = 0
 
     @property
@@ -175,6 +217,11 @@ class Spell(_Plain):
     def ends_s(self) -> float:
         """Return when it is over."""
         return self.at_s + self.for_s
+
+    def meets(self, seat: str, duty: str) -> bool:
+        """Say whether it strikes a seat at a duty, "" for what is none."""
+        is_at = not self.duties or any(f"{duty}/".startswith(f"{one}/") for one in self.duties)
+        return is_at and (not self.seats or seat in self.seats)
 
     def acts(self) -> Iterator[tuple[float, int]]:
         """Yield when something is done in it, in seconds of the world's wall, and which of its acts that is."""
@@ -254,6 +301,8 @@ def draw(
     dice = Dice("world", seed)
     shape = dice.of("shape")
     is_long = shape.chance(LONG)
+    is_ripe = not is_long and dice.of("ripe").chance(RIPE)
+    is_long |= is_ripe
     days *= TIMES if is_long else 1.0
     clock = dice.weighed(LONG_CLOCKS if is_long else CLOCKS)
     speed = dice.pick(SPEEDS) if clock == "accelerated" else 1.0
@@ -261,8 +310,9 @@ def draw(
     calm_s = wall_s - CALM_S / speed if days >= CALM_FROM else wall_s
     start = FIRST_DAY + timedelta(days=dice.whole(0, DAYS - 1), seconds=dice.whole(0, 86_399))
     bus: Literal["memory", "sqlite"] = "sqlite" if dice.chance(ON_FILES) or on_files else "memory"
-    from_s = calm_s * shape.pick(LATE) if is_long else 0.0
-    spells = tuple(_spells(dice, clock, bus, speed, from_s, calm_s, days, classes, rate))
+    from_s = calm_s * shape.pick(LATE[1:] if is_ripe else LATE) if is_long else 0.0
+    where = _Where(clock, bus, speed, from_s, calm_s, days, is_ripe)
+    spells = tuple(_spells(dice, where, classes, rate))
     talking = dice.of("models")
     has_models = any(spell.kind == "models" for spell in spells)
     return WorldPlan(
@@ -276,7 +326,7 @@ def draw(
         bus=bus,
         systems=dice.weighed(SYSTEMS if not is_long else SYSTEMS[:1]),
         cycle_h=dice.weighed(CYCLES) if not is_long else shape.weighed(LONG_CYCLES),
-        temper=shape.weighed(LONG_TEMPERS if is_long else TEMPERS),
+        temper=shape.weighed(RIPE_TEMPERS if is_ripe else LONG_TEMPERS if is_long else TEMPERS),
         panels=shape.weighed(LONG_PANELS if is_long else PANELS),
         admin=clock == "virtual" and dice.chance(0.5 if not is_long else 0.9),
         deeds=tuple(_deeds(dice.of("deeds"), calm_s, dice.whole(0, MOST_LIFE))),
@@ -291,62 +341,82 @@ def _deeds(dice: Dice, until_s: float, count: int) -> Iterator[Deed]:
     yield from sorted(drawn, key=lambda deed: deed.at_s)
 
 
-def _spells(
-    dice: Dice,
-    clock: str,
-    bus: str,
-    speed: float,
-    from_s: float,
-    until_s: float,
-    days: float,
-    classes: Collection[str],
-    rate: float,
-) -> Iterator[Spell]:
+class _Where(NamedTuple):
+    """What of a world tells which spells it can have: those of a ripe one come seldom, but for aimed ones."""
+
+    clock: str
+    bus: str
+    speed: float
+    from_s: float
+    until_s: float
+    days: float
+    is_ripe: bool
+
+    @property
+    def active(self) -> float:
+        """Share of classes that are at work."""
+        return ACTIVE_RIPE if self.is_ripe else ACTIVE if self.days <= WEEK else ACTIVE_LONG
+
+    @property
+    def most(self) -> int:
+        """Most spells of a class."""
+        return SPELLS_RIPE if self.is_ripe else max(1, round(SPELLS * min(self.days / WEEK, 2.0)))
+
+
+def _spells(dice: Dice, where: _Where, classes: Collection[str], rate: float) -> Iterator[Spell]:
     """Draw the spells of all classes; each class has dice of its own, so that others may be left out."""
     if not rate:
         return
     for number, kind in enumerate(CLASSES):
+        if where.is_ripe and kind in classes:
+            yield from _aimed(dice.of("aimed", kind), 1_000 * number + AIMED_FROM, kind, where)
         own = dice.of("class", kind)
         rows = [
-            (name, row.weight * (LATELY.get(f"{kind}.{name}", 1.0) if days > WEEK else 1.0))
+            (name, row.weight * (LATELY.get(f"{kind}.{name}", 1.0) if where.days > WEEK else 1.0))
             for name, row in FAULTS[kind].items()
-            if clock in (row.clocks or (clock,)) and bus in (row.buses or (bus,))
+            if where.clock in (row.clocks or (where.clock,)) and where.bus in (row.buses or (where.bus,))
         ]
-        if not own.chance(ACTIVE if days <= WEEK else ACTIVE_LONG) and len(classes) > 1:
+        if not own.chance(where.active) and len(classes) > 1:
             continue
         if kind not in classes or not rows:
             continue
-        for n in range(own.whole(1, max(1, round(SPELLS * min(days / WEEK, 2.0))))):
+        for n in range(own.whole(1, where.most)):
             name = own.weighed(rows)
-            yield _spell(
-                own, 1_000 * number + n, kind, name, FAULTS[kind][name], speed, from_s, until_s, rate
+            yield _spell(own, 1_000 * number + n, f"{kind}.{name}", where, rate)
+
+
+def _aimed(dice: Dice, first: int, kind: str, where: _Where) -> Iterator[Spell]:
+    """Draw the spells of a class that are aimed at duties; they last until all is calm."""
+    aims = [(name, duty) for name, duties in AIMED.items() if name.startswith(f"{kind}.") for duty in duties]
+    for n, (name, duty) in enumerate(aims, first):
+        rate, size = dice.between(*AIMED_RATES), fault(name).size(dice.share())
+        if dice.chance(AIMS):
+            yield Spell(
+                n=n,
+                fault=name,
+                at_s=round(where.from_s, 3),
+                for_s=round(where.until_s - where.from_s, 3),
+                rate=round(rate, 3),
+                size=round(size, 3),
+                duties=(duty,) if duty else (),
             )
 
 
-def _spell(
-    dice: Dice,
-    n: int,
-    kind: str,
-    name: str,
-    row: Fault,
-    speed: float,
-    from_s: float,
-    until_s: float,
-    rate: float,
-) -> Spell:
-    at_s = dice.between(from_s, until_s)
-    for_s = min(dice.between(*row.lasts_s) / speed, until_s - at_s)
+def _spell(dice: Dice, n: int, name: str, where: _Where, rate: float) -> Spell:
+    row = fault(name)
+    at_s = dice.between(where.from_s, where.until_s)
+    for_s = min(dice.between(*row.lasts_s) / where.speed, where.until_s - at_s)
     size = row.size(dice.share())
-    if f"{kind}.{name}" == "time.set" and dice.chance(BACK):
+    if name == "time.set" and dice.chance(BACK):
         size = -size
     return Spell(
         n=n,
-        fault=f"{kind}.{name}",
+        fault=name,
         at_s=round(at_s, 3),
         for_s=round(for_s, 3),
         rate=round(min(dice.between(0.0, 2.0 * rate), 1.0), 3),
         size=round(size, 3),
-        seats=_seats(dice) if kind == "bots" else (),
+        seats=_seats(dice) if name.startswith("bots.") else (),
     )
 
 

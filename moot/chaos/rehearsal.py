@@ -10,7 +10,7 @@ import yaml
 from pydantic import AfterValidator, Field
 
 from moot.chaos.faults import FAULTS, fault
-from moot.chaos.plan import DAY_S, LIFE, Deed, Spell, Temper, WorldPlan, most_s
+from moot.chaos.plan import DAY_S, LIFE, Deed, Spell, Temper, WorldPlan, known_duty, most_s
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.faults import unknown
 from moot.protocols.kernel.frozen import MAX_WHOLE
@@ -55,6 +55,7 @@ class Wrong(Strict):
     share: Annotated[float, Field(ge=0, le=1)] = 1.0
     size: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     seats: tuple[KnownSeat, ...] = ()
+    duties: tuple[Annotated[str, AfterValidator(known_duty)], ...] = ()
     draw: Draw | None = None
 
 
@@ -154,6 +155,7 @@ def _spell(place: int, wrong: Wrong, rehearsal: Rehearsal) -> Spell:
         rate=wrong.share,
         size=wrong.size,
         seats=wrong.seats,
+        duties=wrong.duties,
     )
 
 
@@ -232,6 +234,8 @@ def _wrongs(plan: WorldPlan) -> Iterator[dict[str, Any]]:
             said["size"] = int(spell.size) if spell.size.is_integer() else spell.size
         if spell.seats:
             said["seats"] = list(spell.seats)
+        if spell.duties:
+            said["duties"] = list(spell.duties)
         draw = ACTS * spell.n + spell.act if fault(spell.fault).is_act else spell.n
         if (spell.n, spell.act) != (place, 0):
             said["draw"] = draw

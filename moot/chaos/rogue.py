@@ -212,22 +212,20 @@ async def answer(turn: Turn, due: Obligation) -> Draft | None:
     return host.answer_draft(view, reply.body) if reply is not None else None
 
 
-async def interrupt(turn: Turn, case_id: str) -> bool:
-    """Say something in a case as somebody is asked for something there."""
+async def interruption(turn: Turn, case_id: str) -> Draft | None:
+    """Make what somebody says in a case as somebody else is asked for something there."""
     found = await interrupting.said(turn.host, case_id, turn.dice, turn.rogues)
     if found is None:
-        return False
+        return None
     seat, said = Seat(found[0]), found[1]
-    return await turn.post(
-        Draft(
-            channel=said.channel,
-            author=seat,
-            body=said.body,
-            actor=BOT,
-            case_id=said.case_id,
-            tenure=turn.tenure(seat),
-            key=turn.key,
-        )
+    return Draft(
+        channel=said.channel,
+        author=seat,
+        body=said.body,
+        actor=BOT,
+        case_id=said.case_id,
+        tenure=turn.tenure(seat),
+        key=turn.key,
     )
 
 

@@ -25,26 +25,24 @@ class Striking:
         for spell in spells:
             self._spells[spell.fault].append(spell)
 
-    def under(self, fault: str, seat: str = "") -> Iterator[Spell]:
-        """Yield the spells of a fault that a seat is under now."""
+    def under(self, fault: str, seat: str = "", duty: str = "") -> Iterator[Spell]:
+        """Yield the spells of a fault that a seat is under now, at a duty, as `Spell.duties` names them."""
         spells = self._spells.get(fault)
         if not spells:
             return
         now = self._passed_s()
-        yield from (
-            one for one in spells if one.at_s <= now < one.ends_s and (not one.seats or seat in one.seats)
-        )
+        yield from (one for one in spells if one.at_s <= now < one.ends_s and one.meets(seat, duty))
 
-    def strikes(self, fault: str, seat: str, *occasion: object) -> Spell | None:
+    def strikes(self, fault: str, seat: str, *occasion: object, duty: str = "") -> Spell | None:
         """Return the spell that strikes an occasion, None for none; the same one whenever it is asked."""
-        spell = self.about_to(fault, seat, *occasion)
+        spell = self.about_to(fault, seat, *occasion, duty=duty)
         if spell is not None:
             self.happened[fault] += 1
         return spell
 
-    def about_to(self, fault: str, seat: str, *occasion: object) -> Spell | None:
+    def about_to(self, fault: str, seat: str, *occasion: object, duty: str = "") -> Spell | None:
         """Return the spell that strikes an occasion somewhere else, where it is counted; None for none."""
-        spells = (one for one in self.under(fault, seat) if self.dice(one, *occasion).chance(one.rate))
+        spells = (one for one in self.under(fault, seat, duty) if self.dice(one, *occasion).chance(one.rate))
         return next(spells, None)
 
     def dice(self, spell: Spell, *occasion: object) -> Dice:

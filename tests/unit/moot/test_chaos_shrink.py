@@ -141,6 +141,10 @@ def test_what_cannot_be_shrunk_or_rehearsed_is_one_line(tmp_path: Path) -> None:
         ),
         ("rehearse: {faults: [{fault: bots.silent, share: 2}]}", "rehearse.faults.0.share: choose at most 1"),
         (
+            "rehearse: {faults: [{fault: bots.silent, duties: [trade/flattn]}]}",
+            "rehearse.faults.0.duties.0: there is no duty 'trade/flattn': name a kind of case",
+        ),
+        (
             "rehearse: {people: [{act: dance, after: 1m}]}",
             "rehearse.people.0.act: people do not 'dance' here",
         ),

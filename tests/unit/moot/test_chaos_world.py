@@ -25,9 +25,10 @@ from moot.chaos.calendar import KINDS, instants, is_lived
 from moot.chaos.dice import Dice
 from moot.chaos.faults import CLASSES
 from moot.chaos.market import MarketSpells, StruckBroker, StruckMarket
+from moot.chaos.minds import SELDOM
 from moot.chaos.models import ScriptedModels
 from moot.chaos.notebook import StruckNotebook
-from moot.chaos.plan import Deed, Spell, WorldPlan, draw
+from moot.chaos.plan import AIMED, Deed, Spell, WorldPlan, draw
 from moot.chaos.striking import Striking
 from moot.chaos.world import live
 from moot.clock import VirtualClock
@@ -271,6 +272,38 @@ def test_others_cut_in_as_somebody_has_just_been_asked(kind: str) -> None:
     assert kind != "people" or said["OVERRIDE"] > 0 < said["STOP"]
 
 
+def test_a_spell_that_is_aimed_at_a_duty_strikes_there_alone() -> None:
+    spell = Spell(n=0, fault="bots.silent", at_s=0.0, for_s=40_000.0, duties=("debate/assessment-2", "trade"))
+    outcome = live(plain("virtual", spell, systems=("A",), wall_s=40_000.0))
+    assert outcome.findings == []
+    rows = outcome.rows
+    assert (
+        rows["debate | assessing_1 | RISK_ASSESSMENT"]
+        > 0
+        == rows["debate | assessing_1 | assessment-1 missed"]
+    )
+    assert (
+        rows["debate | assessing_2 | assessment-2 missed"]
+        > 0
+        == rows["debate | assessing_2 | RISK_ASSESSMENT"]
+    )
+
+
+def test_what_is_aimed_at_a_duty_is_forgotten_however_often_it_was_asked_for() -> None:
+    spell = Spell(n=0, fault="bots.forgets", at_s=0.0, for_s=230_000.0, duties=("cycle/report",))
+    outcome = live(plain("virtual", spell, systems=("A",), temper="cheap", wall_s=230_000.0))
+    assert outcome.findings == []
+    assert outcome.rows["cycle | reporting | report missed"] > SELDOM
+
+
+def test_5_2_a_bot_that_speaks_as_a_run_is_approved_is_told_that_nothing_leaves_it() -> None:
+    spell = Spell(n=0, fault="bots.interrupt", at_s=0.0, for_s=30_000.0, duties=("run/final/approved",))
+    deeds = tuple(Deed(at_s=600.0 * n, kind="task", n=n) for n in range(30))
+    outcome = live(plain("virtual", spell, systems=("A",), deeds=deeds))
+    assert outcome.findings == []
+    assert outcome.rows["run | TERMINATED_APPROVED | any other message unowed"] > 0
+
+
 def test_what_a_bot_forgets_it_says_half_of_the_times_after_its_silence_was_ruled_on() -> None:
     spell = Spell(n=0, fault="bots.forgets", at_s=0.0, for_s=90_000.0, size=600.0, seats=("critic",))
     outcome = live(plain("virtual", spell, systems=("A",), wall_s=90_000.0, cycle_h=4))
@@ -339,6 +372,17 @@ def test_a_long_world_comes_to_something_before_it_goes_wrong() -> None:
     first = [min(spell.at_s for spell in plan.spells) / plan.calm_s for plan in plans if plan.spells]
     assert {share > 0.34 for share in first} == {True, False}
     assert {plan.systems for plan in plans} == {("A", "B")}
+
+
+def test_a_ripe_world_is_long_and_aims_at_what_is_seldom_owed_once_it_has_come_about() -> None:
+    plans = [plan for plan in map(draw, range(200)) if any(spell.duties for spell in plan.spells)]
+    assert len(plans) > 5
+    aimed = [(plan, spell) for plan in plans for spell in plan.spells if spell.duties]
+    assert {duty for _, spell in aimed for duty in spell.duties} == {
+        duty for duties in AIMED.values() for duty in duties if duty
+    }
+    assert all(plan.wall_s * plan.speed > 30 * 86_400 for plan in plans)
+    assert all(spell.at_s > 0.34 * plan.calm_s and spell.ends_s <= plan.calm_s for plan, spell in aimed)
 
 
 def test_what_the_disk_does_not_take_is_not_acknowledged_and_comes_later() -> None:
