@@ -64,7 +64,7 @@ def forest(score: str, differences: Sequence[Difference], word: Word) -> Picture
     """
     ends = [end for one in differences for end in _ends(one.by)]
     clear = [one for one in differences if one.by.interval.low > 0 or one.by.interval.high < 0]
-    told = f"{len(clear)} of {len(differences)} intervals leave zero out" + (
+    told = _left_out(len(clear), len(differences)) + (
         f": {'; '.join(f'{one.name} {_told(one.by, word)}' for one in clear)}."
         if 0 < len(clear) <= FEW
         else "."
@@ -109,8 +109,9 @@ def cost_and_quality(score: str, unit: str, arms: Sequence[Priced], word: Word) 
     x = Axis(0.0, widest, f"{unit} a case", _plain)
     y = _axis([end for one in arms for end in _ends(one.quality)], score, word)
     low, high = (end(arms, key=lambda one: one.quality.value) for end in (min, max))
+    one_unit = unit.removesuffix("s") if low.cost == 1 and unit == "calls" else unit
     told = (
-        f"From {word(low.quality.value)} with {low.arm}, for {_plain(low.cost)} {unit} a case, "
+        f"From {word(low.quality.value)} with {low.arm}, for {_plain(low.cost)} {one_unit} a case, "
         f"to {word(high.quality.value)} with {high.arm}, for {_plain(high.cost)}."
     )
     drawn = plot(marks, x, y, told, named=named)
@@ -144,7 +145,8 @@ def calibrated(arms: Mapping[str, Sequence[Bin]]) -> Picture:
         answers = sum(one.statements for one in bins)
         if answers:
             gap = sum(one.statements * (one.stated - one.came_true) for one in bins) / answers
-            off.append(f"{arm} states {_per_cent(abs(gap))} too {'much' if gap > 0 else 'little'} on average")
+            by = f"{100 * abs(gap):.0f} percentage points"
+            off.append(f"{arm} states {by} too {'much' if gap > 0 else 'little'} on average")
     told = f"{'; '.join(off)}." if off else "No arm states a confidence."
     legend_ = [mark for mark in marks if isinstance(mark, Curve)]
     drawn = plot(marks, Axis(0, 1, "stated", _per_cent), Axis(0, 1, "right", _per_cent), told, named=legend_)
@@ -188,6 +190,15 @@ def found_by_kind(kinds: Mapping[str, Mapping[str, Estimate]]) -> Picture:
             for kind, shares in kinds.items()
         ),
     )
+
+
+def _left_out(clear: int, intervals: int) -> str:
+    """Say how many intervals leave zero out."""
+    if intervals == 1:
+        return "The interval leaves zero out" if clear else "The interval holds zero"
+    if not clear:
+        return f"None of {intervals} intervals leaves zero out"
+    return f"{clear} of {intervals} intervals leave{'s' if clear == 1 else ''} zero out"
 
 
 def _cells(share: Estimate | None) -> tuple[str, str]:

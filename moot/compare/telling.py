@@ -12,8 +12,13 @@ from moot.statistics.clusters import Estimate
 LESS_IS_BETTER: Final = frozenset({"regret", "false_alarms"})
 """Scores that count what is bad."""
 
-NAMES: Final[Mapping[str, str]] = {"f1": "F1", "true_sharpe": "true Sharpe ratio"}
-"""Scores that are not read as they are written."""
+NAMES: Final[Mapping[str, str]] = {
+    CORRECT: "share of right answers",
+    "approved": "share of approvals",
+    "f1": "F1",
+    "true_sharpe": "true Sharpe ratio",
+}
+"""Scores, and first words of their parts, that are not read as they are written."""
 
 FOUND: Final = "found "
 """How the score for a kind of error begins."""
@@ -58,7 +63,8 @@ def outcome(one: Differing) -> str:
 
 def worded(score: str) -> str:
     """Write a score's name as people read it."""
-    return NAMES.get(score, score.replace("_", " "))
+    first, blank, rest = score.partition(" ")
+    return f"{NAMES.get(first, first.replace('_', ' '))}{blank}{rest.replace('_', ' ')}"
 
 
 def sentences(found: Summary) -> Iterator[str]:

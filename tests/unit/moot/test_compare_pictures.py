@@ -41,11 +41,13 @@ def test_a_forest_of_many_says_only_how_many_leave_zero_out_and_shows_them_all()
     picture = forest("score", many, _signed)
     assert picture.told == "4 of 4 intervals leave zero out."
     assert all(one.name in picture.html for one in many)
+    none = [Difference("arm over one", _of(0.0, -0.1, 0.1), is_primary=False)] * 4
+    assert forest("score", none, _signed).told == "None of 4 intervals leaves zero out."
 
 
 def test_a_difference_of_one_case_has_no_interval_and_is_drawn_without_one() -> None:
     picture = forest("score", [Difference("a over b", _of(0.5, nan, nan, 1), is_primary=True)], _signed)
-    assert picture.told == "0 of 1 intervals leave zero out."
+    assert picture.told == "The interval holds zero."
     assert picture.rows == (("a over b", "+0.50", "–", "1"),)
     assert "nan" not in picture.html
 
@@ -53,14 +55,14 @@ def test_a_difference_of_one_case_has_no_interval_and_is_drawn_without_one() -> 
 def test_cost_and_quality_name_the_arms_at_both_ends() -> None:
     arms = [Priced("one", 1.0, _of(0.3, 0.2, 0.4)), Priced("<five>", 5.0, _of(0.6, 0.5, 0.7))]
     picture = cost_and_quality("F1", "calls", arms, lambda value: f"{value:.1f}")
-    assert picture.told == "From 0.3 with one, for 1 calls a case, to 0.6 with <five>, for 5."
+    assert picture.told == "From 0.3 with one, for 1 call a case, to 0.6 with <five>, for 5."
     assert "<five>" not in picture.html
     assert "&lt;five&gt;" in picture.html
 
 
 def test_calibration_says_by_how_much_an_arm_is_too_sure() -> None:
     low, high = Bin(0.6, 0.5, Interval(0.4, 0.6), 100), Bin(0.9, 0.5, Interval(0.4, 0.6), 300)
-    assert calibrated({"one": [low, high]}).told == "one states 32 % too much on average."
+    assert calibrated({"one": [low, high]}).told == "one states 32 percentage points too much on average."
     assert calibrated({"one": []}).told == "No arm states a confidence."
 
 

@@ -72,15 +72,18 @@ def _result(case: str, answer: Any) -> Result:
 def test_it_says_which_side_is_higher_only_where_the_interval_leaves_zero_out() -> None:
     cost = "at 3.0 calls a case to 1.0"
     assert led(_study(_of(0.2, 0.1, 0.3))) == (
-        f"Correct: higher with b than with a, +0.200 (95 % interval +0.100 to +0.300), {cost}."
+        f"Share of right answers: higher with b than with a, +0.200 (95 % interval +0.100 to +0.300), {cost}."
     )
     assert led(_study(_of(-0.2, -0.3, -0.1), "false_alarms")) == (
         f"False alarms: lower with b than with a, −0.200 (95 % interval −0.300 to −0.100), {cost}. Less is better."
     )
     assert led(_study(_of(0.2, 0.0, 0.3))).startswith(
-        "No difference in correct was shown between b and a: +0.200"
+        "No difference in share of right answers was shown between b and a: +0.200"
     )
-    assert led(_study(_of(0.2, nan, nan))) == "There are too few cases to compare b with a in correct."
+    assert (
+        led(_study(_of(0.2, nan, nan)))
+        == "There are too few cases to compare b with a in share of right answers."
+    )
 
 
 def test_a_study_that_goes_on_or_registered_no_comparison_decides_nothing() -> None:
@@ -96,7 +99,9 @@ def test_page_and_markdown_say_the_same_and_escape_what_others_wrote() -> None:
     assert "Does <b> help?" not in page
     assert '<a href="cases-001.html">' in page
     assert "Found, by kind of error" in page
-    assert "| b over a | correct | +0.200 | +0.100 to +0.300 | 3.0 and 1.0 | primary |" in plain
+    assert (
+        "| b over a | share of right answers | +0.200 | +0.100 to +0.300 | 3.0 and 1.0 | primary |" in plain
+    )
 
 
 def test_a_score_that_counts_what_is_bad_says_so_and_what_an_arm_has_not_is_not_listed() -> None:
