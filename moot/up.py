@@ -212,6 +212,11 @@ def _live_on_nats(
 
     def live(leading: Leading) -> None:
         clock, start = _clock(options, last_sent_at(options.directory))
+        if start > wall_now() + timedelta(seconds=5):
+            feed.say(
+                f"the society lives at {rfc3339(start)}, ahead of this host's clock: its time runs at half pace until "
+                "the two agree"
+            )
         led = replace(plan, start=start, led=leading)
         clock.run(lambda running: _live(options, led, running, lease, feed))
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
@@ -83,28 +84,33 @@ def _directory() -> Path:
 @cache
 def million() -> Path:
     """Make a data directory with a log of a million messages; it is kept for the next time with the same rules."""
-    from moot.channels.log.sequencer import Entry
-    from moot.channels.log.write_behind import LogWriter
-    from tests.doubles.biglog import Chance
-
     directory = _directory()
     if (directory / "done").exists():
         return directory
     for outdated in directory.parent.glob(f"moot-bench-{MILLION}-{os.getuid()}-*"):
         shutil.rmtree(outdated)
     directory.mkdir(parents=True)
+    write(directory, MILLION)
+    (directory / "done").touch()
+    return directory
+
+
+def write(directory: Path, messages: int, **how: Any) -> None:
+    """Write the log of a society that lived by chance; `how` says how, as `Chance` takes it."""
+    from moot.channels.log.sequencer import Entry
+    from moot.channels.log.write_behind import LogWriter
+    from tests.doubles.biglog import Chance
+
     writer = LogWriter(directory / "log.sqlite")
 
     def sink(env: object) -> None:
         writer.write(Entry(env, bytes.fromhex(env.hash), "", None))  # type: ignore[attr-defined,arg-type]
 
     data = {"prices": {"spec": "sample", "start": "2026-02-23T10:00:00.000000Z", "seed": 1}}
-    society = Chance(sink, silence=0.01, faults=0.005, data=data)
-    society.live(messages=MILLION - 1)
+    society = Chance(sink, silence=0.01, faults=0.005, data=data, **how)
+    society.live(messages=messages - 1)
     society.stop()
     writer.close()
-    (directory / "done").touch()
-    return directory
 
 
 def restart(directory: Path) -> dict[str, float]:

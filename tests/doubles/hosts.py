@@ -31,6 +31,14 @@ from moot.protocols.kernel.seats import VIEWER
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120.0
 
+_AHEAD = """
+import runpy, sys, time
+ahead_ns, true = int(sys.argv.pop(1)) * 10**9, time.time_ns
+time.time_ns = lambda: true() + ahead_ns
+runpy.run_module("moot", run_name="__main__", alter_sys=True)
+"""
+"""Moot on a machine whose clock is ahead."""
+
 
 def note(n: int) -> str:
     """Return a note of a person, as JSON."""
@@ -81,10 +89,20 @@ class Hosts:
     def directory(self, name: str) -> Path:
         return self.folder / name
 
-    def start(self, name: str, address: NatsAddress | None = None, *, leads: bool = True) -> None:
-        """Start a host, or a mirror that never leads; its output goes to a file beside its directory."""
+    def start(
+        self, name: str, address: NatsAddress | None = None, *, leads: bool = True, ahead_s: int = 0
+    ) -> None:
+        """Start a host, or a mirror that never leads; its output goes to a file beside its directory.
+
+        Args:
+            name: What it is called.
+            address: Where it finds the servers, if not where the others do.
+            leads: Whether it may lead.
+            ahead_s: By how many seconds its clock is ahead.
+        """
         where = address or self.address
-        command = [sys.executable, "-m", "moot", "up", "--no-console", "--data" if leads else "--mirror"]
+        program = ["-c", _AHEAD, str(ahead_s)] if ahead_s else ["-m", "moot"]
+        command = [sys.executable, *program, "up", "--no-console", "--data" if leads else "--mirror"]
         command += [str(self.directory(name)), "--bus", where.where, "--society", where.society]
         if self._config is not None:
             command += ["--config", str(self._config)]

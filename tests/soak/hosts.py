@@ -14,17 +14,18 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.envelope import GENESIS, link
 from tests.doubles.command_line import moot
 from tests.doubles.cut_line import CutLine
-from tests.doubles.hosts import Client, Hosts, note, rows_of
+from tests.doubles.hosts import Client, Hosts, note, rows_of, wait_for
 from tests.doubles.nats import running
 from tests.soak.lag import Reader
 
@@ -57,6 +58,7 @@ def rehearse(
     *,
     names: Sequence[str] = NAMES,
     longest_cut_s: float = LONGEST_CUT_S,
+    ahead_s: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Let the hosts live through it; return what was measured and found.
 
@@ -69,6 +71,7 @@ def rehearse(
         tell: Told in a line how far it is.
         names: Of the hosts.
         longest_cut_s: How long a cut may be.
+        ahead_s: By how many seconds the clock of a host is ahead.
     """
     chance = random.Random(seed)
     with ExitStack() as exits:
@@ -78,7 +81,8 @@ def rehearse(
         hosts = exits.enter_context(Hosts(folder, address))
 
         def start(name: str) -> None:
-            hosts.start(name, address._replace(servers=(f"nats://127.0.0.1:{lines[name].port}",)))
+            line = address._replace(servers=(f"nats://127.0.0.1:{lines[name].port}",))
+            hosts.start(name, line, ahead_s=ahead_s.get(name, 0))
 
         start(names[0])
         hosts.leader()
@@ -89,10 +93,9 @@ def rehearse(
         gaps, held = [], []
         with Client(address, note) as client:
             reader = exits.enter_context(Reader(folder / "reader", address))
-            client.posts(5)
-            caught_up = len(reader.lags_ms())
+            caught_up = len(wait_for(reader.lags_ms))
             client.posts(posts)
-            lags = reader.lags_ms()[caught_up:]
+            lags = wait_for(lambda: reader.lags_ms()[caught_up:])
             for n in range(kills):
                 client.posts(chance.randrange(1, 20))
                 name = hosts.leader()
@@ -181,7 +184,11 @@ def wrong_logs(
     for key, seq in acknowledged.items():
         if seq > len(log) or log[seq - 1][1] != key:
             yield f"{key} was acknowledged as seq {seq} and is not there"
-    bodies = [json.loads(text)["body"] for _, _, text, _ in log]
+    envelopes = [json.loads(text) for _, _, text, _ in log]
+    for one, other in pairwise(envelopes):
+        if other["sent_at"] < one["sent_at"]:
+            yield f"seq {other['seq']}: time ran backwards"
+    bodies = [envelope["body"] for envelope in envelopes]
     said = Counter(body["text"] for body in bodies if body["type"] == "NOTE")
     yield from (f"{text} was said {times} times" for text, times in said.items() if times > 1)
     epochs = [body["data"]["leader"]["epoch"] for body in bodies if body["type"] == "SOCIETY_STARTED"]
