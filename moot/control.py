@@ -14,7 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import structlog
 
@@ -22,7 +22,12 @@ from moot.channels.errors import NotALog
 from moot.channels.guests.loop_thread import LoopEnded, LoopThread
 from moot.channels.log.file import check_schema, connect, disk_errors
 from moot.channels.log.lease import holder
+from moot.clock import PacedClock
 from moot.clock.wall import utc_ns
+from moot.protocols.kernel.times import a_speed, rfc3339
+
+if TYPE_CHECKING:
+    from moot.society import Society
 
 LOOK_S: Final = 0.02
 """A guest looks for its receipt this often."""
@@ -171,3 +176,30 @@ class ControlPump(LoopThread):
         except Exception as exc:
             _log.error("control request failed", op=op, why=repr(exc))
             return {"ok": False, "why": f"{type(exc).__name__}: {exc}"}
+
+
+async def control_clock(society: Society, op: str, value: float | None, by: str) -> dict[str, Any]:
+    """Pause, step or change the speed of an accelerated society (K7).
+
+    Returns:
+        What the person is told: `ok`, and why not.
+    """
+    clock = society.clock
+    if not isinstance(clock, PacedClock):
+        return {"ok": False, "why": f"a {clock.kind} clock cannot be paused, stepped or sped up: use --speed"}
+    try:
+        if op == "pause":
+            await society.set_clock(paused=True, reason=f"paused by {by}")
+        elif op == "resume":
+            await society.set_clock(paused=False, reason=f"resumed by {by}")
+        elif op == "step":
+            if not clock.paused:
+                await society.set_clock(paused=True, reason=f"stepped by {by}")
+            clock.step()
+        elif op == "speed":
+            await society.set_clock(speed=a_speed(value), paused=False, reason=f"set by {by}")
+        else:
+            return {"ok": False, "why": f"there is no control {op!r}"}
+    except ValueError as exc:
+        return {"ok": False, "why": str(exc)}
+    return {"ok": True, "speed": clock.speed, "paused": clock.paused, "society_at": rfc3339(clock.now())}

@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
-import signal
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import structlog
 
 from moot import warm_up
-from moot.channels.guests.pump import InboxPump
 from moot.channels.log.lease import Lease
-from moot.channels.showing.rendering import speakers_of
 from moot.chaos.live import Rehearsal
 from moot.clock import Clock, PacedClock, RealClock
 from moot.clock.wall import utc_ns
 from moot.config.settings import Settings, load_settings
 from moot.console.options import OWNER
 from moot.console.options import PLATFORM as CONSOLE
-from moot.control import ControlPump
-from moot.door import Door
 from moot.feed import Feed
-from moot.gateway_child import BUS, GatewayChild
-from moot.guests import serve_guests
+from moot.living import live
 from moot.log_setup import set_up_logging
 from moot.memory.bodies_file import CALLS_NAME
 from moot.minds.choosing import Chosen, MindSources, chosen
 from moot.minds.model_choice import Wanted, models_told
-from moot.patience import Patience
 from moot.plan import Plan
-from moot.ports import Ports, Posting
-from moot.protocols.codec import decode_body
+from moot.ports import Ports
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.times import a_speed, rfc3339
-from moot.reception import Reception
 from moot.seating import seats_of
-from moot.society import Society
-from moot.stored import first_envelope, last_envelope, last_sent_at, stored_envelopes
+from moot.stored import first_envelope, last_sent_at
 
 if TYPE_CHECKING:
     from moot.channels.nats.address import NatsAddress
@@ -55,8 +43,6 @@ COMMAND_LINE: Final = "cli"
 DEFAULT_DIRECTORY: Final = Path("moot-data")
 CLOCKS_DIFFER: Final = timedelta(hours=1)
 """The clock of a host that takes over may be so far behind that of the host before; society time waits for it."""
-LOOKED_BACK: Final = 800
-"""So many messages of the past are read for the recap at the start: a day of the desk."""
 
 
 class UpRefused(Exception):
@@ -168,7 +154,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
             if rehearsal is None
             else Rehearsal(options.seed, rehearsal, [seat for seat, one in minds.items() if one.model]),
         )
-        clock.run(lambda running: _live(options, plan, running, lease, feed))
+        clock.run(lambda running: live(options, plan, running, lease, feed))
     return 0
 
 
@@ -210,7 +196,7 @@ def _live_on_nats(
         minds=minds,
     )
 
-    def live(leading: Leading) -> None:
+    def lead(leading: Leading) -> None:
         clock, start = _clock(options, last_sent_at(options.directory))
         if start > wall_now() + timedelta(seconds=5):
             feed.say(
@@ -218,9 +204,9 @@ def _live_on_nats(
                 "the two agree"
             )
         led = replace(plan, start=start, led=leading)
-        clock.run(lambda running: _live(options, led, running, lease, feed))
+        clock.run(lambda running: live(options, led, running, lease, feed))
 
-    take_turns(plan, address, lease, live, feed.say, leads=options.leads, replicas=options.replicas)
+    take_turns(plan, address, lease, lead, feed.say, leads=options.leads, replicas=options.replicas)
 
 
 def _rehearsal(options: UpOptions, feed: Feed) -> float | None:
@@ -308,144 +294,3 @@ def _warm_up(
     return warm_up.live(
         options.directory, settings, minds, options.seed, days, latest, feed.say, is_rehearsal=is_rehearsal
     )
-
-
-async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed: Feed) -> None:
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with AsyncExitStack() as exits:
-        before = _tail(plan.directory) if plan.directory is not None else []
-        society = await Society.open(plan, clock, lease=lease)
-        if before:
-            # Only now is it known who spoke: the start that says so may lie far before.
-            feed.recap(before, "what was said before", speakers_of(society.host.docket.context))
-        if isinstance(clock, PacedClock):
-            clock.still().__exit__(None, None, None)
-        exits.push_async_exit(society)
-        if _has_console(options, plan):
-            feed.hold()
-        feed.attach(society)
-        exits.callback(feed.close)
-        if society.host.outage is not None:
-            society.host.outage.tell = feed.say
-        if lacking := sorted(society.host.docket.lacking):
-            names = ", ".join(lacking)
-            feed.say(
-                f"the log speaks {names}, which is not installed here: what was said by it counts as nothing"
-            )
-        patience = Patience(society, wall_s=plan.settings.clock.human_wall_s)
-        exits.push_async_callback(patience.close)
-        door = plan.ports.door(Door(society.host, plan.settings), clock)
-        reception = Reception(society.host, patience)
-        await _serve_guests(exits, options, plan, clock, society, door, reception, feed)
-        where = f"data in {options.directory}" if plan.directory is not None else "nothing is kept"
-        feed.say(f"the society lives at {clock.speed:g}x, {where}; Ctrl-C stops it")
-        await society.run_until(None, stop)
-        feed.say("stopping ...")
-    feed.say(f"stopped at seq {society.bus.head.seq}; start it again and it goes on from there")
-
-
-async def _serve_guests(
-    exits: AsyncExitStack,
-    options: UpOptions,
-    plan: Plan,
-    clock: Clock,
-    society: Society,
-    door: Posting,
-    reception: Reception,
-    feed: Feed,
-) -> None:
-    """Open the inbox, the controls and the gateway's socket; start the gateway where there is a page or a surface."""
-    directory = options.directory
-    if plan.directory is not None:
-        path = plan.directory / "log.sqlite"
-        pump = InboxPump(path, door, decode_body, hold=clock.hold)
-        exits.push_async_callback(pump.close)
-        if plan.led is not None:
-            from moot.hosts.taking_turns import among_hosts
-
-            await among_hosts(exits, plan.led, society, door, feed.say)
-
-        async def control(op: str, value: float | None, by: str) -> dict[str, Any]:
-            return await control_clock(society, op, value, by)
-
-        controls = ControlPump(path, control)
-        exits.push_async_callback(controls.close)
-        if society.host.outage is not None:
-            # The two wait for what they have in hand, and that must not wait for a disk that stays full (K17).
-            exits.push_async_callback(society.host.outage.close)
-    cut_off = await serve_guests(exits, directory, clock, society, door, reception)
-    beside = asyncio.create_task(plan.ports.beside(society.host, cut_off), name="beside the society")
-    beside.add_done_callback(_beside_ended)
-
-    async def end() -> None:
-        beside.cancel()
-        await asyncio.gather(beside, return_exceptions=True)
-
-    exits.push_async_callback(end)
-    has_console = _has_console(options, plan)
-    if options.has_console and plan.settings.console.enabled and plan.directory is None:
-        feed.say("no page: it reads the log's file, and --bus memory keeps none")
-    if plan.settings.surfaces or has_console:
-        loop = asyncio.get_running_loop()
-
-        def say(address: str) -> None:
-            loop.call_soon_threadsafe(feed.open_at, address)
-
-        environ = {} if plan.led is None else {BUS: plan.led.nats.address.secret}
-        child = GatewayChild(
-            directory, options.config, more=_gateway_words(options, has_console), environ=environ, say=say
-        )
-        exits.callback(child.close)
-
-
-def _has_console(options: UpOptions, plan: Plan) -> bool:
-    """Say whether there is a page; it reads the log's file, and a society in memory has none."""
-    return options.has_console and plan.settings.console.enabled and plan.directory is not None
-
-
-def _gateway_words(options: UpOptions, has_console: bool) -> list[str]:
-    if not has_console:
-        return ["--no-console"]
-    words = [] if options.host is None else ["--host", options.host]
-    return words if options.port is None else [*words, "--port", str(options.port)]
-
-
-def _beside_ended(task: asyncio.Task[None]) -> None:
-    """Say so when a rehearsal could not go on; the society does."""
-    if not task.cancelled() and (fault := task.exception()) is not None:
-        _log.error("nothing is made to go wrong any more", why=f"{type(fault).__name__}: {fault}")
-
-
-async def control_clock(society: Society, op: str, value: float | None, by: str) -> dict[str, Any]:
-    """Pause, step or change the speed of an accelerated society (K7).
-
-    Returns:
-        What the person is told: `ok`, and why not.
-    """
-    clock = society.clock
-    if not isinstance(clock, PacedClock):
-        return {"ok": False, "why": f"a {clock.kind} clock cannot be paused, stepped or sped up: use --speed"}
-    try:
-        if op == "pause":
-            await society.set_clock(paused=True, reason=f"paused by {by}")
-        elif op == "resume":
-            await society.set_clock(paused=False, reason=f"resumed by {by}")
-        elif op == "step":
-            if not clock.paused:
-                await society.set_clock(paused=True, reason=f"stepped by {by}")
-            clock.step()
-        elif op == "speed":
-            await society.set_clock(speed=a_speed(value), paused=False, reason=f"set by {by}")
-        else:
-            return {"ok": False, "why": f"there is no control {op!r}"}
-    except ValueError as exc:
-        return {"ok": False, "why": str(exc)}
-    return {"ok": True, "speed": clock.speed, "paused": clock.paused, "society_at": rfc3339(clock.now())}
-
-
-def _tail(directory: Path) -> list[Any]:
-    last = last_envelope(directory)
-    return list(stored_envelopes(directory, max(1, last.seq - LOOKED_BACK))) if last is not None else []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from moot.channels.bus import Head
 from moot.channels.errors import CorruptLog, NatsUnavailable
+from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.stream import NatsStream, StreamRow, row_of
 from moot.protocols.kernel.envelope import link
 
@@ -192,13 +193,18 @@ async def check_end(stream: NatsStream, head: Head) -> int:
     """
     last = await stream.last_seq()
     if last < head.seq:
-        raise CorruptLog(
-            f"{stream.address} has lost what it had acknowledged: it ends at seq {last}, and this host has {head.seq}",
-            seq=last + 1,
-        )
+        raise lost(stream.address, last, head.seq)
     if head.seq and (await stream.at(head.seq)).row.hash != head.hash:
         raise Differs(stream, head)
     return last
+
+
+def lost(address: NatsAddress, last: int, head: int) -> CorruptLog:
+    """Return what is said of a stream that has forgotten what it acknowledged."""
+    return CorruptLog(
+        f"{address} has lost what it had acknowledged: it ends at seq {last}, and this host has {head}",
+        seq=last + 1,
+    )
 
 
 class Differs(CorruptLog):

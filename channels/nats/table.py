@@ -10,7 +10,7 @@ from moot.channels.errors import ChannelError, CorruptLog, LeaseHeld, NatsUnavai
 from moot.channels.log.sequencer import Entry, Known
 from moot.channels.log.table import Table, Unwritten
 from moot.channels.nats.address import NatsAddress
-from moot.channels.nats.following import PAUSE_S
+from moot.channels.nats.following import PAUSE_S, lost
 from moot.channels.nats.mirror import Mirror
 from moot.channels.nats.publishing import Publishing, Trouble
 from moot.channels.nats.stream import NatsStream, headers_of
@@ -194,14 +194,6 @@ class NatsTable(Table):
 
 def _known(last: int) -> Unwritten:
     return Unwritten(last, StorageError("an id of the batch stands in the log"), may_be_known=True)
-
-
-def lost(address: NatsAddress, last: int, head: int) -> CorruptLog:
-    """Return what is said of a stream that has forgotten what it acknowledged."""
-    return CorruptLog(
-        f"{address} has lost what it had acknowledged: it ends at seq {last}, and this host has {head}",
-        seq=last + 1,
-    )
 
 
 def led_by_another(address: NatsAddress) -> LeaseHeld:

@@ -20,6 +20,7 @@ from moot.chaos.judge import Finding
 from moot.chaos.minds import StruckMind, duty_of
 from moot.chaos.plan import Spell
 from moot.clock import PacedClock
+from moot.control import control_clock
 from moot.door import Door
 from moot.patience import Patience
 from moot.protocols.kernel.docket import Docket
@@ -27,7 +28,6 @@ from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import ADMIN, OFFICERS
 from moot.protocols.rulebook import rulebook
 from moot.society import Society
-from moot.up import control_clock
 
 if TYPE_CHECKING:
     from moot.chaos.happening import Happening

@@ -9,6 +9,7 @@ from typing import Any
 
 from moot.clock import PacedClock
 from moot.config.settings import load_settings
+from moot.control import control_clock
 from moot.patience import Patience
 from moot.plan import Plan
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
@@ -17,7 +18,6 @@ from moot.protocols.kernel.people import SeatReleased, SeatTaken
 from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
 from moot.protocols.research.seats import EXPLORER
 from moot.society import Society
-from moot.up import control_clock
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START

@@ -16,6 +16,7 @@ from moot.channels.errors import LeaseHeld, StorageError
 from moot.channels.log.lease import Lease
 from moot.clock import PacedClock, RealClock, VirtualClock
 from moot.config.settings import load_settings
+from moot.control import control_clock
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.sqlite import SqliteStore
 from moot.plan import Plan
@@ -386,7 +387,7 @@ def test_k7_a_virtual_clock_has_no_pace_to_set(tmp_path: Path) -> None:
     async def script(society: Society, _clock: VirtualClock) -> None:
         with pytest.raises(ValueError, match="virtual clock has no pace"):
             await society.set_clock(speed=2, reason="faster")
-        told = await up.control_clock(society, "pause", None, "ann")
+        told = await control_clock(society, "pause", None, "ann")
         assert told["ok"] is False and "virtual" in told["why"]
 
     live(tmp_path, script=script)
