@@ -82,9 +82,9 @@ class NatsInbox:
         Returns:
             Under what its receipt will be found, and the revision behind which; for `receipt`.
         """
-        name = hashlib.sha256(f"{key}\0{text}".encode()).hexdigest()
+        name = _name(text, key)
         value, revision = await self._receipts.get(name)
-        if value and _receipt(value)["status"] != "refused":
+        if _counts(value):
             return name, 0
         payload = canonical_json({"key": key, "draft": text}).encode()
         with self._connection.errors():
@@ -103,9 +103,12 @@ class NatsInbox:
         return _receipt(value) if value and found > revision else None
 
     async def answer(self, posted: Posted, receipt: InboxReceipt) -> None:
-        """Write a receipt, and take the draft out of the inbox."""
-        name = hashlib.sha256(f"{posted.key}\0{posted.text}".encode()).hexdigest()
-        await self._receipts.put(name, canonical_json(receipt).encode())
+        """Write a receipt, unless another leader said already that the draft counts; take it out of the inbox."""
+        name, text = _name(posted.text, posted.key), canonical_json(receipt).encode()
+        while True:
+            said, revision = await self._receipts.get(name)
+            if _counts(said) or await self._receipts.set(name, text, revision) is not None:
+                break
         with self._connection.errors():
             await posted.message.ack_sync()
 
@@ -205,6 +208,15 @@ def _posted(message: Msg) -> Posted | None:
     except (ValueError, KeyError, TypeError):
         return None
     return Posted(key, text, message) if isinstance(key, str) and isinstance(text, str) else None
+
+
+def _name(text: str, key: str) -> str:
+    return hashlib.sha256(f"{key}\0{text}".encode()).hexdigest()
+
+
+def _counts(value: bytes) -> bool:
+    """Say whether a receipt is the last word; what was refused may be corrected and posted anew."""
+    return bool(value) and _receipt(value)["status"] != "refused"
 
 
 def _receipt(value: bytes) -> InboxReceipt:

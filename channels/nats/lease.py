@@ -229,7 +229,8 @@ def leader_of(value: bytes) -> Leader | None:
 def _leader(said: dict[str, Any]) -> Leader | None:
     if not said.get("holder"):
         return None
-    return Leader(str(said["holder"]), int(said.get("epoch") or 0), str(said.get("since", "")))
+    epoch = said.get("epoch")
+    return Leader(str(said["holder"]), epoch if isinstance(epoch, int) else 0, str(said.get("since", "")))
 
 
 def _read(value: bytes) -> dict[str, Any]:

@@ -115,6 +115,8 @@ class Standby:
                     self._moved.clear()
                     if not await self._first(self._moved.wait(), stopping):
                         return None
+                if self._stopped_by_a_person(folding, tell):
+                    return None
                 leading = Leading(
                     name=self._name,
                     nats=self._nats,
@@ -165,12 +167,16 @@ class Standby:
             if leader is not None and leader.name != told:
                 told = leader.name
                 tell(f"{told} leads, this host follows and stands at message {self.seq}; Ctrl-C ends it")
-            if self._is_over:
-                tell(f"a person stopped the society: {folding.stop_asked}")
+            if self._stopped_by_a_person(folding, tell):
                 return False
             if not await self._first(asyncio.sleep(LOOK_S), stopping):
                 return False
         return not candidate.gained.cancelled()
+
+    def _stopped_by_a_person(self, folding: Folding, tell: Callable[[str], None]) -> bool:
+        if self._is_over:
+            tell(f"a person stopped the society: {folding.stop_asked}")
+        return self._is_over
 
     async def _first(self, waited: Coroutine[Any, Any, object], stopping: asyncio.Task[bool]) -> bool:
         """Wait for something, or the stop; return whether it is not the stop, and raise what ended the following."""

@@ -177,3 +177,19 @@ def test_a_leader_of_the_past_hands_out_nothing(server: NatsServer) -> None:
             await led.close()
 
     asyncio.run(main())
+
+
+def test_a_leader_that_was_overtaken_takes_no_receipt_back(nats: NatsThread) -> None:
+    draft = draft_to_json(said("-"))
+    assert post(nats, draft, "g1", 0.0) is None
+
+    async def work(connection: NatsConnection) -> None:
+        inbox = await NatsInbox.open(connection)
+        overtaken = await anext(inbox.take_over(1))
+        posted = await anext(inbox.take_over(2))
+        await inbox.answer(posted, {"status": "accepted", "seq": 1, "id": "g1"})
+        with pytest.raises(StorageError):
+            await inbox.answer(overtaken, {"status": "refused", "message": "who posts is not known here"})
+
+    nats.wait(work)
+    assert post(nats, draft, "g1", 60.0) == {"status": "accepted", "seq": 1, "id": "g1"}
