@@ -54,6 +54,9 @@ def test_a_part_of_a_figure_is_shown_and_compared_only_where_it_was_registered()
     assert [(one.arm, one.than, one.score) for one in found.differences] == [("other", "one", "correct")]
     assert found.differences[0].found.value == pytest.approx(0.7 - 0.3)
     assert [arm.scores["correct at 3"].value for arm in found.arms] == pytest.approx([3 / 5, 5 / 5])
+    assert Summary.of_json(found.as_json()) == found, (
+        "what is drawn from kept figures is the same to the last digit"
+    )
     registered = _summary("correct at 3").differences
     assert [(one.score, one.is_primary) for one in registered] == [("correct at 3", True), ("correct", False)]
     assert registered[0].found.value == pytest.approx(0.4)
