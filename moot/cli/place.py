@@ -64,7 +64,7 @@ def runner(directory: Path) -> int | None:
     mirror = mirror_at(directory)
     if mirror is None:
         return holder(directory)
-    return 0 if mirror.is_led else None
+    return 0 if mirror.ask_who_leads() else None
 
 
 _SOURCE: Final = "DIR|FILE.jsonl|nats://HOST/NAME"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from moot.channels.errors import StorageError
 from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
@@ -33,12 +34,22 @@ class Mirrored:
     Attributes:
         directory: Where it is.
         nats: The connection.
-        is_led: Whether a host led the society when the mirror was made.
     """
 
     directory: Path
     nats: NatsThread
-    is_led: bool
+
+    def ask_who_leads(self) -> bool:
+        """Note in the directory which hosts there are; return whether one leads.
+
+        Whoever may not know that, or gets no answer, sees a society that nobody leads.
+        """
+        try:
+            hosts = self.nats.wait(hosts_json)
+        except StorageError:
+            return False
+        note_hosts(self.directory, canonical_json(hosts))
+        return hosts["leader"] is not None
 
     def __str__(self) -> str:
         """Return the society's address."""
@@ -84,9 +95,7 @@ def mirrored(text: str, *, bodies: bool = False, serves: bool = False) -> Iterat
             nats.wait(follow)
             with Copies(Objects(nats), directory) as copies:
                 copies.catch_up(KINDS if bodies else {EVIDENCE})
-            hosts = nats.wait(hosts_json)
-            note_hosts(directory, canonical_json(hosts))
-            yield Mirrored(directory, nats, hosts["leader"] is not None)
+            yield Mirrored(directory, nats)
         finally:
             nats.wait(close)
 

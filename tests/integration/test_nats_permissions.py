@@ -13,6 +13,7 @@ import pytest
 from moot.channels.errors import ChannelError
 from moot.channels.nats import connection as connecting
 from moot.channels.nats.address import NatsAddress
+from moot.channels.nats.bucket import Bucket
 from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.inbox import NatsInbox, deliver
@@ -20,6 +21,7 @@ from moot.channels.nats.lease import NatsLease
 from moot.channels.nats.objects import Objects
 from moot.channels.nats.outbox import NatsOutbox
 from moot.channels.nats.thread import NatsThread
+from moot.hosts.presence import hosts_json
 from moot.protocols.kernel.canonical import canonical_json
 from tests.doubles.nats import NatsServer, leading, running
 from tests.doubles.tiny import Ticks, TinyAdmission, decode, said
@@ -40,6 +42,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
         yield server
 
 
+async def tell(connection: NatsConnection) -> None:
+    """Say how far a host is."""
+    await (await Bucket.open(connection, "hosts")).put("alpha", b'{"seq":1,"behind":0}')
+
+
 @pytest.fixture(scope="module")
 def live(server: NatsServer, tmp_path_factory: pytest.TempPathFactory) -> NatsAddress:
     """Have a host lead once, with all that a society keeps on the servers; return the host's address."""
@@ -55,6 +62,7 @@ def live(server: NatsServer, tmp_path_factory: pytest.TempPathFactory) -> NatsAd
             assert lease.gained.result(LONG_S)
         Objects(nats).put("evidence/a", b"a body")
         nats.wait(NatsInbox.open)
+        nats.wait(tell)
         outbox = NatsOutbox(nats, "discord")
         assert asyncio.run(outbox.after(0)) == []
         assert asyncio.run(outbox.append([("INSERT", [])], 0)) == 1
@@ -168,6 +176,7 @@ def test_a_reader_reads_log_and_bodies(server: NatsServer, live: NatsAddress, tm
         found = bodies.after(0)
         assert found is not None and found[1] == "evidence/a" and bodies.after(found[0]) is None
         assert bodies.get("evidence/a") == b"a body"
+        assert nats.wait(hosts_json)["hosts"] == [{"name": "alpha", "seq": 1, "behind": 0}]
 
 
 async def lead(connection: NatsConnection, directory: Path) -> None:
