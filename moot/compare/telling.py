@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -72,7 +73,11 @@ def sentences(found: Summary) -> Iterator[str]:
     for one in found.arms:
         if one.silent:
             yield f"{one.arm} gave no answer {one.silent:,} of {one.answers:,} times; that counts as not right."
-    worth = [f"those of {one.arm} {figure(one.effective_votes)}" for one in found.arms if one.effective_votes]
+    worth = [
+        f"those of {one.arm} {figure(one.effective_votes)}"
+        for one in found.arms
+        if one.effective_votes is not None and not math.isnan(one.effective_votes.value)
+    ]
     if worth:
         yield f"How many independent votes they are worth: {', '.join(worth)}."
 

@@ -75,7 +75,8 @@ def _judge_published(directory: Path) -> Verified:
         findings.append(f"{REPORT} is not of the study that was registered")
     if found.left or registration.results_said(directory) is None:
         findings.append(f"{REPORT} is not of a study that is over")
-    drawn = [(name, text) for name, text in pages(found, said) if (directory / name).exists()]
+    cases = [path.name for path in sorted(directory.glob("cases-*.html"))]
+    drawn = [(name, text) for name, text in pages(found, said, cases) if (directory / name).exists()]
     findings += [
         f"{name} is not what {REPORT} gives"
         for name, text in drawn

@@ -10,7 +10,7 @@ from moot.compare.markdown import markdown
 from moot.compare.page import CASES_A_PAGE, case_pages, report_page
 from moot.compare.results import Result
 from moot.compare.summary import ArmFound, Differing, Summary
-from moot.compare.telling import led
+from moot.compare.telling import led, sentences
 from moot.statistics.clusters import Estimate
 from moot.statistics.shares import Interval
 
@@ -89,6 +89,18 @@ def test_it_says_which_side_is_higher_only_where_the_interval_leaves_zero_out() 
 def test_a_study_that_goes_on_or_registered_no_comparison_decides_nothing() -> None:
     assert led(_study(_of(0.2, 0.1, 0.3), planned=200)) == "It is not over: 100 of 200 answers are there."
     assert led(_study(_of(0.2, 0.1, 0.3), differences=())).startswith("It is over. No primary comparison")
+
+
+def test_votes_whose_worth_is_unknown_are_not_spoken_of() -> None:
+    found = _study(_of(0.2, 0.1, 0.3))
+    a, b = (
+        replace(arm, silent=0, effective_votes=_of(worth, worth, worth))
+        for arm, worth in zip(found.arms, (nan, 2.0), strict=True)
+    )
+    assert list(sentences(replace(found, arms=(a,)))) == []
+    assert list(sentences(replace(found, arms=(a, b)))) == [
+        "How many independent votes they are worth: those of b 2.000 (2.000 to 2.000)."
+    ]
 
 
 def test_page_and_markdown_say_the_same_and_escape_what_others_wrote() -> None:

@@ -102,6 +102,10 @@ def test_a_published_study_is_read_without_its_results_and_what_was_altered_in_i
     ).read_text(encoding="utf-8")
     assert "2 pages drawn again from its figures: all as it says" in done("verify", copy)
 
+    (copy / "cases-001.html").touch()
+    assert "report.html is not what report.json gives" in moot("verify", copy).stderr, "it leads to its cases"
+    (copy / "cases-001.html").unlink()
+
     text = (copy / "report.json").read_text(encoding="utf-8")
     (copy / "report.json").write_text(text.replace('"high": 0.324407565', '"high": 0.2'), encoding="utf-8")
     assert "report.md is not what report.json gives" in moot("verify", copy).stderr
