@@ -229,6 +229,7 @@ class Life:
             waiting = [s.case_id for s in self.docket.cases.values() if s.kind == "escalation"]
             if waiting:
                 self._patience.hold_open(dice.pick(waiting), dice.chance(0.6))
+                self._world.outcome.happened[one.kind] += 1
             return
         speed = dice.pick((1e-9, 0.001, 1.0, 60.0, 1234.5678901, 100_000.0, 1e9)) if name == "speed" else None
         with suppress(BusClosed, StorageError):

@@ -327,6 +327,15 @@ def test_an_admin_who_is_prompt_chooses_an_option_within_minutes() -> None:
     assert all(env.sent_at - asked[env.case_id].sent_at < timedelta(minutes=11) for env in told)
 
 
+def test_a_page_that_holds_an_escalation_open_is_counted() -> None:
+    silent = Spell(n=0, fault="bots.silent", at_s=0.0, for_s=120.0, seats=("explorer",))
+    pages = [Spell(n=n, fault="time.page", at_s=40.0 + n) for n in range(1, 20)]
+    outcome = live(plain("accelerated", silent, *pages, speed=600.0, wall_s=120.0, systems=("A",)))
+    assert outcome.findings == []
+    assert any(env.body.type == "ESCALATION" for env in outcome.log)
+    assert 0 < outcome.happened["time.page"] <= len(pages)
+
+
 async def nothing(_first: int, _last: int) -> AsyncIterator[Envelope]:
     """Read an empty log."""
     for env in ():
