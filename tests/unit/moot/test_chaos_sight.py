@@ -28,7 +28,8 @@ def view(
         asked=(asked,),
         content=content,
         attempt=0,
-        obligation=SimpleNamespace(id="panel_1/phase1/eic"),
+        kind="panel",
+        obligation=SimpleNamespace(id="panel_1/phase1/eic", rule="phase1"),
     )
 
 
