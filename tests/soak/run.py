@@ -133,7 +133,8 @@ def page(ranges: Sequence[Range]) -> str:
         "# Weeks that were lived with faults",
         "",
         "Written by `tests/soak/run.py`; do not edit. `moot chaos --seed N` lives one of them again, if it",
-        "is of the plans that seeds draw today, which are those of the last row.",
+        "is of the plans that seeds draw today, which are those of the last row. Rows of one or two seeds are",
+        "weeks that were picked by their plans, for they might come to what no other week had come to.",
         "",
         "| plans | seeds | weeks | messages | lives | faults | rows of the machines' tables | minutes "
         "| weeks with findings |",

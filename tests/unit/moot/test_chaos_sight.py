@@ -28,7 +28,7 @@ def view(
         asked=(asked,),
         content=content,
         attempt=0,
-        kind="panel",
+        kind=kind,
         obligation=SimpleNamespace(id="panel_1/phase1/eic", rule="phase1"),
     )
 
