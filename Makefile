@@ -48,6 +48,7 @@ soak: install  ## run what is too long for CI, and say what it ran and found (AR
 	$(BIN)/python -m tests.soak.figures
 	$(BIN)/python -m tests.soak.coverage
 	$(BIN)/python -m tests.soak.hosts
+	$(BIN)/python -m pytest -q tests/soak/full_disk.py
 	$(BIN)/python -m tests.soak.run $(ARGS)
 
 lock: install  ## pin the dependencies of pyproject.toml anew (ARGS=--upgrade for newer versions)
