@@ -1,6 +1,6 @@
 """A server of NATS on a disk that is really full: it stops answering, and nothing is lost for that.
 
-A test for `make soak` only: in one of about 150 runs the publishers still waited when its time was up.
+A test for `make soak` only: once in about a hundred runs the publishers still waited when its time was up.
 """
 
 from __future__ import annotations
