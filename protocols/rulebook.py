@@ -36,15 +36,16 @@ from moot.protocols.panel.protocol import PROTOCOL as PANEL
 from moot.protocols.research.protocol import PROTOCOL as RESEARCH
 from moot.protocols.trading.protocol import PROTOCOL as TRADING
 
-VERSION: Final = "3"
+VERSION: Final = "4"
 """Version of the rules; cases are pinned to the one at their opening (K4).
 
 1: kinds of case written by hand. 2: machines; an answer that names another obligation than it settles breaks K1 before
 its content is judged, and free-form objects are kept in the order of their keys. 3: more figures are derived from the
-log; a log of version 2 is held to its own, see `Exactly.since`.
+log; a log of version 2 is held to its own, see `Exactly.since`. 4: rulings R-G1 to R-G16; `RuleContext.version` tells
+which rules a log follows.
 """
 
-READ: Final = frozenset({"2", VERSION})
+READ: Final = frozenset({"2", "3", VERSION})
 """Versions whose logs are judged."""
 
 BUILT_IN: Final = (

@@ -22,6 +22,10 @@ DERIVED: Final = 3
 """The rules version from which on what can be derived from a log is held to it; see `Exactly.since`."""
 
 
+SECOND_AUDIT: Final = 4
+"""The rules version that brings rulings R-G1 to R-G16 into force."""
+
+
 @dataclass(slots=True)
 class Exactly:
     """A field has this value and no other.

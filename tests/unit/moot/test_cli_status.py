@@ -49,7 +49,7 @@ def test_a_status_of_before_has_cases_and_obligations_as_they_stood(place: Path)
 def test_a_status_of_before_reads_like_this(place: Path) -> None:
     assert wide("status", place, "--until", 7) == (
         f"{place}  after message 7\n"
-        "society time  2026-02-23 10:53 UTC, seed 1, rules 3\n"
+        "society time  2026-02-23 10:53 UTC, seed 1, rules 4\n"
         "messages      7, no ended cases\n"
         "open          1 cycle, 1 debate\n"
         "\n"
@@ -110,7 +110,7 @@ def test_status_says_how_the_society_stands(place: Path) -> None:
     assert [o["id"] for o in found["obligations"]] == [f"{HYP}/reflection/evolver"]
     text = done("status", place)
     assert "ended without saying so" in text
-    assert "society time  2026-02-23 11:04 UTC, seed 1, rules 3\n" in text
+    assert "society time  2026-02-23 11:04 UTC, seed 1, rules 4\n" in text
     assert "open          1 cycle, 1 debate\n" in text
 
 
