@@ -1,15 +1,19 @@
-"""What every test may use: a test that is a coroutine runs in an event loop of its own."""
+"""What every test relies on: event loops for coroutines, system programs, and how files are spread over workers."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+from collections.abc import Generator
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
+
+from tests.system_programs import Unavailable, install_missing
 
 # A slow machine fails no test, every run tries the same examples, and fixtures hold for all of them.
 settings.register_profile(
@@ -54,3 +58,36 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     names = pyfuncitem._fixtureinfo.argnames
     asyncio.run(test(**{name: pyfuncitem.funcargs[name] for name in names}))
     return True
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Install missing system programs once, before the workers start."""
+    if not hasattr(config, "workerinput"):
+        for line in install_missing():
+            print(f"{'missing' if _is_ci() else 'skipping tests'}: {line}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    """Skip a test whose fixture needs what this machine does not have."""
+    return (yield from _skipped_when_unavailable())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """Skip a test that needs what this machine does not have."""
+    return (yield from _skipped_when_unavailable())
+
+
+def _skipped_when_unavailable() -> Generator[None, object, object]:
+    try:
+        return (yield)
+    except Unavailable as error:
+        # In CI a skipped test would hide a fault.
+        if _is_ci():
+            raise
+        pytest.skip(str(error))
+
+
+def _is_ci() -> bool:
+    return os.environ.get("CI", "") not in {"", "0", "false"}

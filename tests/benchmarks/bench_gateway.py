@@ -29,6 +29,7 @@ from moot.clock import RealClock
 from moot.clock.io_thread import IoThread
 from moot.gateway import NICE
 from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.envelope import Actor
 from moot.protocols.kernel.rules import Gate
 from tests.benchmarks import bench_debates
 from tests.doubles.fake_platform import PlatformFile
@@ -112,7 +113,8 @@ def _act(platform: PlatformFile, log: sqlite3.Connection, n: int) -> float:
     began = perf_counter()
     act = platform.person_does("note", "#a-arena", text=f"what about the tail risk ({n})")
     sql = "SELECT 1 FROM log WHERE seq > ? AND id = ?"
-    wait_for(lambda: log.execute(sql, (before, f"fake/{act}")).fetchone(), "message", 0.0005)
+    key = Actor("human", "fake", "ana").own(act)
+    wait_for(lambda: log.execute(sql, (before, key)).fetchone(), "message", 0.0005)
     took = perf_counter() - began
     sleep(0.05)
     return took

@@ -1,4 +1,7 @@
-"""`make bench`: measure, print a table, write bench.json (one flat object of medians)."""
+"""`make bench`: measure, print a table, write bench.json (one flat object of medians).
+
+A benchmark that fails is reported with its error, the others still run, and the exit code is 1.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import json
 import logging
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -129,18 +133,29 @@ def main(argv: list[str] | None = None) -> int:
     # What guests come and go in a benchmark is no line of its table.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     results: dict[str, float] = {}
+    failed: list[str] = []
     print(f"{'figure':<36} {'median':>14}  {'target':>12}  took")
     for part, function, module, key, target in FIGURES:
         if options.only is not None and part != options.only:
             continue
         if options.only is None and part in SLOW and not options.all:
             continue
-        measure: Callable[[], float] = getattr(
-            importlib.import_module(f"tests.benchmarks.{module}"), function
-        )
         settle_heap()  # as the commands do that run a society
         began = time.perf_counter()
-        value = measure()
+        try:
+            measure: Callable[[], float] = getattr(
+                importlib.import_module(f"tests.benchmarks.{module}"), function
+            )
+            value = measure()
+        except Exception as error:  # the other benchmarks still run
+            failed.append(key)
+            took = time.perf_counter() - began
+            print(
+                f"{key:<36} {'failed':>14}  {'':>12}  {took:5.1f} s  {type(error).__name__}: {error}",
+                flush=True,
+            )
+            traceback.print_exc()
+            continue
         took = time.perf_counter() - began
         results[key] = round(value, 3)
         sign = "<" if is_below(key) else ">"
@@ -153,9 +168,13 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{key:<36} {value:>14,.2f}  {goal:>12}  {took:5.1f} s{met}", flush=True)
     path = ROOT / "bench.json"
     known = json.loads(path.read_text()) if path.exists() and options.only else {}
+    # A figure of an earlier run must not stand for a benchmark that failed in this one.
+    known = {key: value for key, value in known.items() if key not in failed}
     path.write_text(json.dumps({**known, **results}, indent=1, sort_keys=True) + "\n")
     print(f"written to {path.name}")
-    return 0
+    if failed:
+        print(f"{len(failed)} failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

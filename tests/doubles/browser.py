@@ -1,17 +1,14 @@
-"""A real Chromium for tests: Debian's, installed by apt where it is missing, driven by Playwright."""
+"""A real Chromium for tests, driven by Playwright."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-CHROMIUM: Final = Path("/usr/bin/chromium")
+from tests.system_programs import require
 
 FLAGS: Final = (
     "--no-sandbox",
@@ -25,30 +22,13 @@ FLAGS: Final = (
 """What a headless Chromium needs as root, and what keeps it from calling anybody."""
 
 
-def chromium() -> Path:
-    """Return the browser, installing it where it is missing.
-
-    Raises:
-        RuntimeError: It is not there and cannot be installed; says what to do.
-    """
-    if not CHROMIUM.exists():
-        apt = shutil.which("apt-get")
-        done = apt is not None and all(
-            subprocess.run([apt, *words], capture_output=True, check=False).returncode == 0
-            for words in (["update"], ["install", "-y", "--no-install-recommends", "chromium"])
-        )
-        if not done or not CHROMIUM.exists():
-            raise RuntimeError("the tests of the page need Chromium: apt-get install chromium")
-    return CHROMIUM
-
-
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Run a browser, without a window."""
     # A page on a machine that is busy is late, not wrong.
     expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
+        running = playwright.chromium.launch(executable_path=require("chromium"), args=[*FLAGS])
         try:
             yield running
         finally:

@@ -1,4 +1,4 @@
-"""A real nats-server for tests, with JetStream: Debian's, installed by apt where it is missing.
+"""A real nats-server for tests, with JetStream.
 
 It can be stopped, killed, started again, and its files can be put back to an earlier state, as a power cut does.
 """
@@ -23,29 +23,12 @@ from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.thread import NatsThread
 from tests.doubles.tiny import TinyAdmission, decode
+from tests.system_programs import require
 
-SERVER: Final = "nats-server"
 SERVERS: Final = 3
 """Of a cluster."""
 READY_S: Final = 60.0
 _NUMBERS: Final = itertools.count(1)
-
-
-def nats_server() -> str:
-    """Return the server's program, installing it where it is missing.
-
-    Raises:
-        RuntimeError: It is not there and cannot be installed; says what to do.
-    """
-    if (found := shutil.which(SERVER) or shutil.which(SERVER, path="/usr/sbin")) is not None:
-        return found
-    apt = shutil.which("apt-get")
-    if apt is not None:
-        for words in (["update"], ["install", "-y", "--no-install-recommends", SERVER]):
-            subprocess.run([apt, *words], capture_output=True, check=False)
-    if (found := shutil.which(SERVER) or shutil.which(SERVER, path="/usr/sbin")) is None:
-        raise RuntimeError("the tests of the bus need a server of NATS: apt-get install nats-server")
-    return found
 
 
 class NatsServer:
@@ -80,7 +63,9 @@ class NatsServer:
         )
         log = self.directory / "server.log"
         self._process = subprocess.Popen(
-            [nats_server(), "-c", config, "-l", log], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [require("nats-server"), "-c", config, "-l", log],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         until = time.monotonic() + READY_S
         while not (noted := [path for path in ports.iterdir() if path.stat().st_size]):

@@ -12,6 +12,7 @@ from moot.channels.showing.rendering import card
 from moot.protocols.codec import decode_envelope
 from tests.doubles.command_line import complaint, data, done, moot, write
 from tests.doubles.data_dir import a_debate, write_log
+from tests.system_programs import require
 
 
 @pytest.fixture(scope="module")
@@ -131,9 +132,7 @@ def test_an_anchor_is_posted_as_a_note_that_verify_takes(place: Path, tmp_path: 
 
 
 def test_ssh_keygen_makes_a_key_that_signs(place: Path, tmp_path: Path) -> None:
-    try:
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "k"], check=True)
-    except FileNotFoundError:
-        pytest.skip("there is no ssh-keygen here")
+    program = require("ssh-keygen")
+    subprocess.run([program, "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "k"], check=True)
     done("anchor", place, "--sign", tmp_path / "k", "--append", tmp_path / "a")
     assert moot("verify", place, "--anchor", tmp_path / "a", "--key", tmp_path / "k.pub").exit_code == 0

@@ -19,6 +19,7 @@ from moot.channels.log.file import open_log as create_log
 from moot.logs import Damaged, LogError, open_log
 from moot.logs.jsonlines import MAX_LINE
 from tests.doubles.data_dir import a_debate, write_log
+from tests.system_programs import Unavailable
 
 LOG = a_debate().log
 TEXT = "".join(env.line + "\n" for env in LOG)
@@ -158,7 +159,13 @@ def read_only(directory: Path) -> Iterator[None]:
         yield
         directory.chmod(0o755)
         return
-    subprocess.run(["mount", "--bind", directory, directory], check=True)
+    done = subprocess.run(
+        ["mount", "--bind", directory, directory], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise Unavailable(
+            f"cannot mount a directory read-only ({done.stderr.strip()}): run as another user than root"
+        )
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", directory], check=True)
         yield
