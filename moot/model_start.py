@@ -20,7 +20,7 @@ from moot.clock.wall import monotonic_ns
 from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
 from moot.minds.choosing import Chosen
-from moot.protocols.calls.price import cost
+from moot.protocols.calls.price import cost, most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ def _in_use(name: str, client: ModelClient, found: Probed, clock: Clock) -> Mode
         raise UnusableModel(f"models.{name}: {answers[-1].why}: {advice(answers[-1])}")
     price = price_of(client.settings, clock.now())
     used = [answer.usage for answer in answers if answer.usage is not None]
-    is_told = price is not None and all(answer.is_free or answer.usage is not None for answer in answers)
+    worst = found.unreported
     return ModelInUse(
         name=name,
         settings=client.settings,
@@ -129,8 +129,11 @@ def _in_use(name: str, client: ModelClient, found: Probed, clock: Clock) -> Mode
         price=price,
         probe={
             "calls": sum(answer.tries > 0 for answer in answers),
-            "tokens": sum(usage.input + usage.output for usage in used),
-            "cost": sum(cost(price, usage) for usage in used) if price is not None and is_told else None,
+            # What is not reported is booked with the most that it may come to, as for any other call.
+            "tokens": sum(usage.input + usage.output for usage in used) + sum(sum(one) for one in worst),
+            "cost": None
+            if price is None
+            else sum(cost(price, usage) for usage in used) + sum(most(price, *one) for one in worst),
         },
     )
 

@@ -185,7 +185,8 @@ class Workshop:
 
         def count(_env: Envelope, fx: Effects) -> None:
             nonlocal left
-            opened.update(state.case_id for state in fx.started)
+            # A spent budget opens an escalation, which is none of these cases and may end before them.
+            opened.update(state.case_id for state in fx.started if state.kind != ESCALATION)
             left -= sum(state.case_id in opened for state in fx.ended)
             if left <= 0:
                 done.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Annotated, Final, Literal, NamedTuple
 
@@ -75,10 +76,13 @@ class Probed(NamedTuple):
     Attributes:
         rung: The surest that works; None when none does.
         answers: What came of each call, in order.
+        unreported: Of each call that may have been charged and reports no usage: the bytes that were sent, and the
+            tokens that may have been generated.
     """
 
     rung: Rung | None
     answers: tuple[tuple[Rung, Answer], ...]
+    unreported: tuple[tuple[int, int], ...] = ()
 
 
 async def find_rung(client: ModelClient, limit_s: float, temperature: float | None = None) -> Probed:
@@ -90,16 +94,22 @@ async def find_rung(client: ModelClient, limit_s: float, temperature: float | No
         temperature: Sent along, where calls will have one.
     """
     answers: list[tuple[Rung, Answer]] = []
+    unreported: list[tuple[int, int]] = []
     for rung in client.endpoint.ladder:
         probe = replace(_CONTRARY if rung == "json_schema" else _OBEDIENT, temperature=temperature)
-        for answer in await asked(client, probe, rung, limit_s):
+        for tokens, answer in zip(
+            (TOKENS, MORE_TOKENS), await asked(client, probe, rung, limit_s), strict=False
+        ):
             answers.append((rung, answer))
+            if answer.usage is None and not answer.is_free:
+                sent = client.written(replace(probe, max_tokens=tokens), rung)
+                unreported.append((len(json.dumps(sent, ensure_ascii=False).encode()), tokens))
         last = answers[-1][1]
         if last.outcome == "answered":
-            return Probed(rung, tuple(answers))
+            return Probed(rung, tuple(answers), tuple(unreported))
         if last.fault in _LASTING or last.outcome in ("timed_out", "unknown"):
             break
-    return Probed(None, tuple(answers))
+    return Probed(None, tuple(answers), tuple(unreported))
 
 
 async def asked(client: ModelClient, request: Request, rung: Rung, limit_s: float) -> list[Answer]:

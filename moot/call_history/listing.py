@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from moot.protocols.calls.messages import CallRefused, CallReserved, CallSettled, Outcome
 from moot.protocols.kernel.effects import Effects
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.times import rfc3339
 
 State = Outcome | Literal["under_way", "no_room", "not_sent"]
@@ -98,20 +99,52 @@ class Call:
         return {**found, "at": rfc3339(self.at)}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """Calls that a start of the society made to find out how a model is called; they belong to no seat and no case.
+
+    Attributes:
+        seq: The SOCIETY_STARTED message.
+        at: When that was logged, society time.
+        model: The model's name in the configuration.
+        calls: Number of requests.
+        tokens: Tokens booked.
+        cost: Micro-USD booked; None: unknown.
+    """
+
+    seq: int
+    at: datetime
+    model: str
+    calls: int
+    tokens: int
+    cost: int | None
+
+    seat: ClassVar[str] = ""
+    case: ClassVar[None] = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {**asdict(self), "at": rfc3339(self.at)}
+
+
 class Calls:
     """Gathers the calls of a log while it is folded.
 
     Attributes:
         by_id: The calls, as they were asked for.
+        probes: The calls of each start, one entry per model.
     """
 
     def __init__(self) -> None:
         """Start with none."""
         self.by_id: dict[str, Call] = {}
+        self.probes: list[Probe] = []
 
     def take(self, env: Envelope, fx: Effects) -> None:
         """Take in one message."""
         body = env.body
+        if isinstance(body, SocietyStarted):
+            self.probes += probes_of(env, body)
         if isinstance(body, CallReserved):
             call = _asked(env, body, NOT_SENT if fx.superseded else UNDER_WAY)
             if fx.superseded:
@@ -159,8 +192,14 @@ class Total:
     cost: int = 0
     unpriced: int = 0
 
-    def add(self, call: Call) -> None:
-        """Count a call."""
+    def add(self, call: Call | Probe) -> None:
+        """Count a call, or the calls of a probe; what a probe was answered is of use to no seat."""
+        if isinstance(call, Probe):
+            self.calls += call.calls
+            self.tokens += call.tokens
+            self.cost += call.cost or 0
+            self.unpriced += call.calls if call.cost is None else 0
+            return
         if call.state in NOT_CALLED:
             return
         self.calls += 1
@@ -170,7 +209,7 @@ class Total:
         self.unpriced += call.cost is None
 
 
-def total(calls: Iterable[Call]) -> Total:
+def total(calls: Iterable[Call | Probe]) -> Total:
     """Return what calls come to."""
     found = Total()
     for call in calls:
@@ -178,13 +217,27 @@ def total(calls: Iterable[Call]) -> Total:
     return found
 
 
-def totals(calls: Iterable[Call], of: Callable[[Call], str]) -> dict[str, Total]:
+def totals(calls: Iterable[Call | Probe], of: Callable[[Call | Probe], str]) -> dict[str, Total]:
     """Return what calls come to for each seat, say: the dearest first, then those of most tokens."""
     found: dict[str, Total] = {}
     for call in calls:
         found.setdefault(of(call), Total()).add(call)
     ranked = sorted(found.items(), key=lambda one: (-one[1].cost, -one[1].tokens, one[0]))
     return {name: one for name, one in ranked if one.calls}
+
+
+def probes_of(env: Envelope, body: SocietyStarted) -> Iterator[Probe]:
+    """Yield the probes of one start, as its configuration records them."""
+    models = body.config.get("models")
+    for name, model in models.items() if isinstance(models, Mapping) else ():
+        told = model.get("probe") if isinstance(model, Mapping) else None
+        if isinstance(told, Mapping) and (calls := _figure(told.get("calls"))):
+            tokens, cost = _figure(told.get("tokens")) or 0, _figure(told.get("cost"))
+            yield Probe(seq=env.seq, at=env.sent_at, model=name, calls=calls, tokens=tokens, cost=cost)
+
+
+def _figure(told: object) -> int | None:
+    return told if type(told) is int and told >= 0 else None
 
 
 def _asked(env: Envelope, body: CallReserved | CallRefused, state: State) -> Call:

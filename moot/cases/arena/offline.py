@@ -32,6 +32,7 @@ from moot.minds.writing import OwnWriter
 from moot.protocols.arena.contracts import complaint
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.arena.record import AuditRecord, audit_record
+from moot.protocols.arena.run import KIND as RUN
 from moot.protocols.arena.seats import ARENA, FINALIZER, PLANNER, REVIEWER
 from moot.protocols.authorship import written_by
 from moot.protocols.kernel.docket import Effects
@@ -181,8 +182,9 @@ def run_many(
 
     def listen(env: Envelope, fx: Effects) -> None:
         for state in fx.started:
-            messages[state.case_id] = []
-            order.append(state.case_id)
+            if state.kind == RUN:
+                messages[state.case_id] = []
+                order.append(state.case_id)
         if env.case_id in messages:
             messages[env.case_id].append(env)
             if progress is not None:

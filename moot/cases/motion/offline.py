@@ -33,6 +33,7 @@ from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.motion.messages import Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
+from moot.protocols.motion.state import KIND as MOTION
 from moot.protocols.research.seats import CRITIC
 from moot.recording import Life, Recording
 from moot.workshop import ASKER, START, Fitted, evidence_in, fitted, workshop
@@ -168,7 +169,9 @@ def hold_motion(
                     for env in shop.log:
                         listener(env)
                     shop.host.listeners.append(lambda env, _fx: listener(env))
-                shop.host.listeners.append(lambda _env, fx: ended.extend(fx.ended))
+                shop.host.listeners.append(
+                    lambda _env, fx: ended.extend(state for state in fx.ended if state.kind == MOTION)
+                )
                 await shop.hold([_opener(options, evidence)])
                 log.extend(shop.log)
                 return shop.minds

@@ -20,12 +20,14 @@ from moot.cli.situation import budgets_json, budgets_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from moot.call_history.listing import Call, Total
+    from moot.call_history.listing import Call, Probe, Total
     from moot.protocols.kernel.docket import Docket, Effects
     from moot.protocols.kernel.envelope import Envelope
 
 LATELY: Final = 40
 """So many calls are listed, the latest; --json has them all."""
+PROBES: Final = "(probes)"
+"""Stands where a call's seat does, for calls of no seat."""
 MOST_CASES: Final = 10
 """So many cases are totalled, the dearest."""
 
@@ -52,6 +54,11 @@ class Read:
     def all(self) -> list[Call]:
         """The calls, as they were asked for."""
         return [*self._calls.by_id.values()]
+
+    @property
+    def probes(self) -> list[Probe]:
+        """The calls that starts made to find out how models are called."""
+        return self._calls.probes
 
     def named(self, name: str) -> list[Call]:
         """Return the calls of the answers that a user names: by a call, an obligation or a message.
@@ -119,7 +126,8 @@ def calls(
     """Show what models were asked, what they answered, and what that cost.
 
     Without ID: the calls, the latest last, and what they come to by seat, case and model. With ID: how one answer came
-    about, every turn and try of it, word for word. What is under way counts with the most that it may come to.
+    about, every turn and try of it, word for word. What is under way counts with the most that it may come to. The
+    totals include the probes: calls that a start makes to find out how a model is called, for no seat and no case.
     """
     from moot.call_history.story import Bodies
     from moot.logs import asking
@@ -144,10 +152,12 @@ def calls(
             and (case is None or one.case == case)
             and (model is None or one.model == model)
         ]
+        probes = [one for one in read.probes if (seat, case) == (None, None) and model in (None, one.model)]
         if as_json:
-            write_json(_json(found, read.docket, bodies.why))
+            write_json(_json(found, probes, read.docket, bodies.why))
             return
-        _print(page(), found, read, is_filtered=len(found) < len(read.all))
+        every = len(read.all) + len(read.probes)
+        _print(page(), found, probes, read, is_filtered=len(found) + len(probes) < every)
         kept = sum(bool(one.request_sha256) for one in found)
         if bodies.why and kept:
             say(
@@ -156,18 +166,21 @@ def calls(
             )
 
 
-def _print(target: Console, found: Sequence[Call], read: Read, *, is_filtered: bool) -> None:
+def _print(
+    target: Console, found: Sequence[Call], probes: Sequence[Probe], read: Read, *, is_filtered: bool
+) -> None:
     from rich.text import Text
 
     from moot.call_history.listing import total
     from moot.channels.showing.wording import clean
 
-    if not found:
+    if not found and not probes:
         target.print("no such call" if is_filtered else "no model was called", style="dim")
         return
     shown = found[-LATELY:]
     which = plural(len(found), "call") + (f", the last {LATELY} of them" if len(shown) < len(found) else "")
-    target.print(heading("Calls of models", which))
+    probed = sum(one.calls for one in probes)
+    target.print(heading("Calls of models", f"{which}, {plural(probed, 'probe')}" if probed else which))
     heads = ("message", "when", "seat", "model", "outcome", "tokens", "cost", "took", "about")
     rows = [
         Row(
@@ -185,6 +198,9 @@ def _print(target: Console, found: Sequence[Call], read: Read, *, is_filtered: b
         )
         for one in shown
     ]
+    since = shown[0].seq if len(shown) < len(found) else 0
+    recent = [one for one in probes if one.seq >= since]
+    rows = sorted([*map(_probe_row, recent), *rows], key=lambda row: int(str(row.cells[0])))
     print_rows(
         target,
         heads,
@@ -194,22 +210,30 @@ def _print(target: Console, found: Sequence[Call], read: Read, *, is_filtered: b
         drop=("took", "model"),
     )
     target.print()
-    _print_totals(target, found)
+    _print_totals(target, [*found, *probes])
     for line in _budget_lines(read.docket):
         target.print(Text(line))
-    dear = total(found)
+    dear = total([*found, *probes])
     if dear.unpriced:
         target.print(Text(f"the price of {plural(dear.unpriced, 'call')} is not known", "dim"))
 
 
-def _print_totals(target: Console, found: Sequence[Call]) -> None:
+def _probe_row(one: Probe) -> Row:
+    about = f"{plural(one.calls, 'call')} at the start, to find out how the model is called"
+    when = f"{one.at:%m-%d %H:%M}"
+    return Row(
+        (str(one.seq), when, PROBES, one.model, "probe", f"{one.tokens:,}", cost_text(one.cost), "", about)
+    )
+
+
+def _print_totals(target: Console, found: Sequence[Call | Probe]) -> None:
     from moot.call_history.listing import Total, total, totals
 
     def row(by: str, name: Any, one: Total) -> Row:
         return Row((by, name, f"{one.calls:,}", f"{one.answered:,}", f"{one.tokens:,}", money(one)))
 
     rows = [
-        row("by seat" if not n else "", seat_text(name), one)
+        row("by seat" if not n else "", seat_text(name) if name else PROBES, one)
         for n, (name, one) in enumerate(totals(found, lambda call: call.seat).items())
     ]
     cases = [*totals(found, lambda call: call.case or "(none)").items()]
@@ -243,7 +267,7 @@ def _budget_lines(docket: Docket) -> list[str]:
     return lines
 
 
-def _json(found: Sequence[Call], docket: Docket, why: str) -> dict[str, Any]:
+def _json(found: Sequence[Call], probes: Sequence[Probe], docket: Docket, why: str) -> dict[str, Any]:
     from dataclasses import asdict
 
     from moot.call_history.listing import total, totals
@@ -251,13 +275,15 @@ def _json(found: Sequence[Call], docket: Docket, why: str) -> dict[str, Any]:
     def each(by: dict[str, Total]) -> dict[str, Any]:
         return {name: asdict(one) for name, one in by.items()}
 
+    every: list[Call | Probe] = [*found, *probes]
     return {
         "calls": [one.to_dict() for one in found],
+        "probes": [one.to_dict() for one in probes],
         "totals": {
-            "all": asdict(total(found)),
-            "by_seat": each(totals(found, lambda call: call.seat)),
-            "by_case": each(totals(found, lambda call: call.case or "")),
-            "by_model": each(totals(found, lambda call: call.model)),
+            "all": asdict(total(every)),
+            "by_seat": each(totals(every, lambda call: call.seat)),
+            "by_case": each(totals(every, lambda call: call.case or "")),
+            "by_model": each(totals(every, lambda call: call.model)),
         },
         "budgets": budgets_json(docket),
         "texts_lost": why,

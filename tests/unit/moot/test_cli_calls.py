@@ -9,11 +9,12 @@ import pytest
 import moot
 from moot.cli.look.call_story import unwrapped
 from moot.memory.bodies_file import CALLS_NAME
+from tests.doubles.call_table import PRICED, CallTable
 from tests.doubles.called import ASKED, Called, a_claim
 from tests.doubles.command_line import complaint, data, done, wide
 from tests.doubles.command_line import moot as moot_command
 from tests.doubles.data_dir import a_debate, write_log
-from tests.doubles.model_server import completion
+from tests.doubles.model_server import ModelServer, completion
 
 CLAIM = "motion_20260223_1000/claim/advocate"
 
@@ -297,3 +298,40 @@ Advocate says {prose}
         f"Advocate says {prose}",
         "<<<end transcript 1f>>>",
     ]
+
+
+@pytest.mark.parametrize("usage", ["counted", None])
+def test_probes_of_a_start_count_in_the_totals(tmp_path: Path, usage: object) -> None:
+    with ModelServer() as server:
+        if usage is None:
+            server.always = completion('{"colour":"red","number":1}', usage=None)
+        model = ["--model", f"{server.url}#{server.model}", "--seats", "critic"]
+        moot_command("debate", "Where?", "--options", "Rome,Oslo", *model, "--out", tmp_path / "d")
+        requests = len(server.calls)
+    told = data("calls", tmp_path / "d")
+
+    (probe,) = told["probes"]
+    assert (probe["model"], probe["seq"]) == ("tiny-1", 1)
+    assert probe["calls"] >= 1 and probe["tokens"] >= (120 if usage else 300)
+    assert told["totals"]["all"]["calls"] == probe["calls"] + len(told["calls"]) == requests
+    assert told["totals"]["all"]["tokens"] == probe["tokens"] + sum(one["tokens"] for one in told["calls"])
+    assert told["totals"]["by_model"]["tiny-1"] == told["totals"]["all"]
+    assert told["totals"]["by_seat"][""]["calls"] == probe["calls"]
+    assert data("calls", tmp_path / "d", "--seat", "critic")["probes"] == []
+    shown = wide("calls", tmp_path / "d")
+    assert f"{probe['calls']} call{'s' if probe['calls'] > 1 else ''} at the start" in shown
+
+
+def test_probes_of_every_start_count_and_an_unknown_cost_is_told(tmp_path: Path) -> None:
+    probe = {"calls": 2, "tokens": 90, "cost": None}
+    table = CallTable(
+        models={"priced": {**PRICED, "probe": {**probe, "cost": 100}}, "free": {"probe": probe}}
+    )
+    table.start()
+    place = write_log(tmp_path / "d", table.log)
+    every = data("calls", place)["totals"]["all"]
+    assert every == {"calls": 8, "answered": 0, "tokens": 360, "cost": 200, "unpriced": 4}
+    assert data("calls", place, "--model", "free")["totals"]["all"]["calls"] == 4
+    assert "Calls of models  no calls, 8 probes\n" in wide("calls", place)
+    assert "the price of 4 calls is not known" in wide("calls", place)
+    assert "no such call" in wide("calls", place, "--seat", "critic")
