@@ -24,7 +24,7 @@ run:  ## show a society at 120 times real time, after some simulated days (ARGS=
 
 # Three workers on two cores: a test that waits for a page or a platform leaves its core to another.
 test: install  ## run the tests (ARGS="-k debate")
-	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/pytest -q -r fEs -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: install  ## lint, format, types, import direction, links and generated files; changes nothing
 	$(BIN)/ruff check --output-format concise
