@@ -1,8 +1,11 @@
-"""The watch: turns conditions into escalations, edge-triggered, and ends those whose condition ended (K19, R-E3)."""
+"""The watch: turns conditions into escalations, edge-triggered, and ends those whose condition ended (K19, R-E3).
+
+The triggers of a system that a person stopped are suspended until it goes on (R-F12).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -13,6 +16,9 @@ from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, opti
 from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.figures import SECOND_AUDIT
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import REFEREE
 
 REMEMBERED: Final = 1024
@@ -106,13 +112,16 @@ class Watch(Fold):
     def __init__(self, sources: Sequence[Source]) -> None:
         """Watch the conditions of these sources."""
         self.sources = tuple(sources)
-        self.types = frozenset({"ESCALATION", "ESCALATION_ANSWER"}).union(*(s.types for s in self.sources))
+        self.types = frozenset({"ESCALATION", "ESCALATION_ANSWER", "STOP", "SOCIETY_STARTED"}).union(
+            *(s.types for s in self.sources)
+        )
         self.deeds = Deed.ENDED
         for source in self.sources:
             self.deeds |= source.deeds
         self._hearings: dict[tuple[str, int, tuple[str, ...]], tuple[Source, ...]] = {}
         self.watched: dict[tuple[str, str], Watched] = {}
         self._overtaken: dict[str, int] = {}
+        self._suspended: dict[tuple[str, str], Condition] = {}
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope; return ESCALATIONs and withdrawals that follow from it."""
@@ -121,12 +130,32 @@ class Watch(Fold):
             self._follow(env, fx)
         if type(env.body) is EscalationAnswer and fx.violation is None:
             self._overtake(_withdrawal(env.case_id or ""), env.seq, docket)
+        if type(env.body) is Stop and fx.violation is None:
+            self._suspend(env, docket)
         for source in self._hearing(env.body.type, fx.deeds, tuple([state.kind for state in fx.ended])):
             for condition in source.changes(env, fx, docket):
                 draft = self._changed(condition, env, docket)
                 if draft is not None:
                     duties = [*(duties or ()), draft]
+        if type(env.body) is SocietyStarted and self._suspended:
+            duties = [*(duties or ()), *self._resumed(env, docket)]
         return duties
+
+    def _suspend(self, env: Envelope, docket: Docket) -> None:
+        """Revoke what time alone had made due just before a person stopped its system (K5, R-F12)."""
+        for condition in self._due(env.sent_at, docket):
+            watched = self.watched.setdefault((condition.code, condition.subject), Watched())
+            if not _is_suspended(condition, docket) or watched.open_case is not None:
+                continue
+            if _fires(watched, env.sent_at):
+                self._overtake(_key(condition, watched), env.seq, docket, was_due=True)
+                watched.number += 1
+
+    def _resumed(self, env: Envelope, docket: Docket) -> list[Draft]:
+        """Return the ESCALATIONs of conditions that became true while suspended and still hold."""
+        held, self._suspended = self._suspended, {}
+        drafts = (self._changed(condition, env, docket) for condition in held.values())
+        return [draft for draft in drafts if draft is not None]
 
     def _hearing(self, kind: str, deeds: int, ended: tuple[str, ...]) -> tuple[Source, ...]:
         """Return the sources that take in a message of this type that does this and ends cases of these kinds."""
@@ -166,6 +195,9 @@ class Watch(Fold):
         if watched.open_case is not None:
             watched.recur(env.seq)
             return None
+        if _is_suspended(condition, docket):
+            self._suspended[key] = condition
+            return None
         if _key(condition, watched) in docket.pending or not _fires(watched, env.sent_at):
             return None
         return self._escalation(condition, watched)
@@ -182,6 +214,7 @@ class Watch(Fold):
     def _ceased(self, condition: Condition, watched: Watched, env: Envelope, docket: Docket) -> Draft | None:
         watched.holds = False
         watched.has_ceased = True
+        self._suspended.pop((condition.code, condition.subject), None)
         if watched.open_case is None:
             if self._overtake(_key(condition, watched), env.seq, docket, was_due=condition.was_due):
                 watched.number += 1
@@ -231,6 +264,8 @@ class Watch(Fold):
             if alarm is None:
                 continue
             for condition in source.timed(alarm, docket):
+                if _is_suspended(condition, docket):
+                    continue
                 watched = self.watched.get((condition.code, condition.subject))
                 if watched is not None and watched.open_case is not None:
                     continue
@@ -241,15 +276,18 @@ class Watch(Fold):
     def ring(self, now: datetime, docket: Docket) -> list[Draft]:
         """Return the ESCALATIONs that time alone makes due."""
         drafts = []
+        for condition in self._due(now, docket):
+            watched = self.watched.get((condition.code, condition.subject), Watched())
+            if watched.open_case is None and _fires(watched, now) and not _is_suspended(condition, docket):
+                drafts.append(self._escalation(condition, watched))
+        return drafts
+
+    def _due(self, now: datetime, docket: Docket) -> Iterator[Condition]:
+        """Yield the conditions that time alone has made true."""
         for source in self.sources:
             alarm = source.alarm(docket)
-            if alarm is None or alarm > now:
-                continue
-            for condition in source.timed(now, docket):
-                watched = self.watched.get((condition.code, condition.subject), Watched())
-                if watched.open_case is None and _fires(watched, now):
-                    drafts.append(self._escalation(condition, watched))
-        return drafts
+            if alarm is not None and alarm <= now:
+                yield from source.timed(now, docket)
 
     def owed(self, env: Envelope, docket: Docket) -> Draft | None:
         """Return the ESCALATION that time alone made due and that this message is."""
@@ -264,6 +302,12 @@ class Watch(Fold):
         """Say whether an escalation of this condition is open."""
         watched = self.watched.get((code, subject))
         return watched is not None and watched.open_case is not None
+
+
+def _is_suspended(condition: Condition, docket: Docket) -> bool:
+    """Return whether a person stopped the system that a condition concerns (R-F12, rules version 4)."""
+    context = docket.context
+    return context.version >= SECOND_AUDIT and TRIGGERS[condition.code].system in context.stopped
 
 
 def _key(condition: Condition, watched: Watched) -> str:

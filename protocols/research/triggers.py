@@ -10,7 +10,9 @@ from moot.protocols.escalation.watch import Condition, Source
 from moot.protocols.kernel.context import Deed
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.figures import SECOND_AUDIT
 from moot.protocols.kernel.officers import ClockSet, SocietyStarted
+from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.tenure import is_ruled
 from moot.protocols.research.debate import KIND as DEBATE_KIND
@@ -18,6 +20,7 @@ from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import BacktestResult, MetaReflection, ReviseRequest
 from moot.protocols.research.seats import SYSTEM_A
 
+SYSTEM: Final = "A"
 TIMEOUTS: Final = 3
 REVISIONS: Final = 3
 WITHOUT_APPROVE: Final = timedelta(hours=24)
@@ -104,15 +107,19 @@ class Deadlocks(Source):
 
 
 class NoApprove(Source):
-    """No successful APPROVE for 24 h of the society's up time, counted from its start (R-E1, K6)."""
+    """No successful APPROVE for 24 h of the society's up time, counted from its start (R-E1, K6).
 
-    types = frozenset({"SOCIETY_STARTED", "CLOCK_SET", "BACKTEST_RESULT"})
+    No time passes while a person has stopped System A (R-F12).
+    """
+
+    types = frozenset({"SOCIETY_STARTED", "CLOCK_SET", "BACKTEST_RESULT", "STOP"})
 
     def __init__(self) -> None:
         """Start with no success."""
         self._since: datetime | None = None
         self._seq = 0
         self._outage = timedelta(0)
+        self._stopped_at_uptime: datetime | None = None
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Move the start of the wait at the society's start, by outages, and as each backtest passes (R-D15)."""
@@ -123,10 +130,20 @@ class NoApprove(Source):
             else:
                 self._since += context.outage - self._outage
             self._outage = context.outage
+            if self._stopped_at_uptime is not None and type(body) is SocietyStarted:
+                self._since += env.sent_at - context.outage - self._stopped_at_uptime
+                self._stopped_at_uptime = None
+            return NOTHING
+        if type(body) is Stop:
+            is_counted = context.version >= SECOND_AUDIT and self._stopped_at_uptime is None
+            if is_counted and SYSTEM in context.stopped:
+                self._stopped_at_uptime = env.sent_at - context.outage
             return NOTHING
         if type(body) is BacktestResult and body.passed and fx.violation is None and self._since is not None:
             was_due = env.sent_at >= self._since + WITHOUT_APPROVE
             self._since, self._seq = env.sent_at, env.seq
+            if self._stopped_at_uptime is not None:
+                self._stopped_at_uptime = env.sent_at - context.outage
             return (Condition("no_approve", "", False, was_due=was_due),)
         return NOTHING
 

@@ -25,6 +25,7 @@ class Table:
     """A synchronous society in the test's hands: no bus, no loop, time moves when told."""
 
     config: Mapping[str, Any] = {}  # never changed in place
+    rules_version = VERSION
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class Table:
         body = SocietyStarted(
             society_id="test",
             config={"schedules": self.schedules, "admins": {"test": ["ann"]}, **self.config},
-            rules_version=VERSION,
+            rules_version=self.rules_version,
             seed=1,
             data={},
             speed=1.0,

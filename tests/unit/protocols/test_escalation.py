@@ -20,7 +20,7 @@ from moot.protocols.panel.triggers_watch import sources as panel_sources
 from moot.protocols.research.seats import EXPLORER
 from moot.protocols.research.triggers import sources
 from moot.protocols.rulebook import rulebook
-from moot.protocols.trading.messages import Resume
+from moot.protocols.trading.messages import Halt, Resume
 from moot.protocols.trading.seats import OPERATOR
 from moot.protocols.trading.triggers import sources as desk_sources
 from tests.doubles import bodies
@@ -551,6 +551,94 @@ def test_k6_an_outage_shifts_the_four_hours_and_the_pages():
     assert not resolutions(table)
     table.until(env.sent_at + 10 * HOUR)
     assert resolutions(table) == [("expired", "conservative", "referee")]
+
+
+def stop(table, scope="A", say=None):
+    return (say or table.say)(ADMIN, Stop(scope=scope, why="holiday"), channel="#admin")
+
+
+class TableOfRules3(Table):
+    rules_version = "3"
+
+
+@pytest.mark.rule("R-F12")
+def test_r_f12_a_stopped_system_does_not_escalate_until_it_goes_on():
+    table = quiet()
+    table.until(START + 3 * HOUR)
+    stop(table)
+    table.until(START + 60 * HOUR)
+    assert not escalations(table)
+    table.down(hours=2)
+    table.until(table.now + 21 * HOUR - TICK)
+    assert not escalations(table), "three of the 24 hours had passed before the stop"
+    table.until(table.now + TICK)
+    assert [e.body.trigger_code for e in escalations(table)] == ["no_approve"]
+
+
+@pytest.mark.rule("R-F12")
+def test_r_f12_a_second_stop_does_not_restart_the_suspension():
+    table = quiet()
+    table.until(START + 3 * HOUR)
+    stop(table)
+    table.until(START + 10 * HOUR)
+    stop(table)
+    stop(table, "B")
+    table.down(hours=1)
+    table.until(table.now + 21 * HOUR - TICK)
+    assert not escalations(table)
+    table.until(table.now + TICK)
+    assert len(escalations(table)) == 1
+
+
+@pytest.mark.rule("R-F12")
+def test_r_f12_the_triggers_of_the_other_system_stay_in_force():
+    table = quiet()
+    stop(table, "B")
+    table.until(START + 24 * HOUR)
+    assert len(escalations(table)) == 1
+
+
+@pytest.mark.rule("R-F12")
+def test_r_f12_a_stop_of_one_case_suspends_nothing():
+    table = silent_hypotheses(1)
+    stop(table, table.last("CYCLE_TRIGGER").case_id)
+    table.until(START + 24 * HOUR)
+    assert escalations(table)
+
+
+@pytest.mark.rule("R-F12")
+def test_r_f12_k5_what_became_due_just_before_the_stop_is_superseded():
+    table = quiet()
+    table.now = START + 24 * HOUR
+    (under_way,) = [d for d in table.docket.due(table.now) if d.body.type == "ESCALATION"]
+    stop(table, say=table.post)
+    table.publish(under_way)
+    assert table.effects[-1].superseded
+    assert not any(c.kind == "escalation" for c in table.docket.cases.values())
+    table.officers()
+    table.down(hours=1)
+    table.officers()
+    assert [table.effects[e.seq - 1].superseded for e in escalations(table)] == [True, False]
+
+
+@pytest.mark.rule("R-F12")
+def test_r_f12_a_condition_that_begins_during_the_stop_escalates_when_the_system_goes_on():
+    table = quiet()
+    stop(table, "B")
+    table.say(ADMIN, Halt(reason="a bad feed", by="admin"), channel="#b-risk")
+    table.until(START + 5 * HOUR)
+    assert not escalations(table)
+    table.down(hours=1)
+    assert [e.body.trigger_code for e in escalations(table)] == ["halt"]
+
+
+@pytest.mark.rule("R-F12")
+@pytest.mark.parametrize("scope", ["A", "system A", "a"])
+def test_r_f12_logs_of_older_rules_escalate_as_before(scope):
+    table = TableOfRules3(START, schedules={})
+    stop(table, scope)
+    table.until(START + 24 * HOUR)
+    assert [e.body.trigger_code for e in escalations(table)] == ["no_approve"]
 
 
 def test_nobody_pings_or_voids_a_person():
