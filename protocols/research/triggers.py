@@ -125,14 +125,15 @@ class NoApprove(Source):
         """Move the start of the wait at the society's start, by outages, and as each backtest passes (R-D15)."""
         context, body = docket.context, env.body
         if type(body) is SocietyStarted or type(body) is ClockSet:
+            idle = context.outage - self._outage
+            if self._stopped_at_uptime is not None and type(body) is SocietyStarted:
+                idle += (env.sent_at - context.outage) - self._stopped_at_uptime
+                self._stopped_at_uptime = None
             if self._since is None:
                 self._since, self._seq = context.started_at, env.seq
             else:
-                self._since += context.outage - self._outage
+                self._since += idle
             self._outage = context.outage
-            if self._stopped_at_uptime is not None and type(body) is SocietyStarted:
-                self._since += env.sent_at - context.outage - self._stopped_at_uptime
-                self._stopped_at_uptime = None
             return NOTHING
         if type(body) is Stop:
             is_counted = context.version >= SECOND_AUDIT and self._stopped_at_uptime is None
