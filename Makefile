@@ -10,7 +10,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --for
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check format generate bench soak lock clean
+.PHONY: help install run test check reverted format generate bench soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -26,13 +26,17 @@ run:  ## show a society at 120 times real time, after some simulated days (ARGS=
 test: install  ## run the tests (ARGS="-k debate")
 	$(BIN)/pytest -q -r fEs -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-check: install  ## lint, format, types, import direction, links and generated files; changes nothing
+check: install  ## lint, format, types, import direction, links, tests of rules, generated files; changes nothing
 	$(BIN)/ruff check --output-format concise
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tests/check_docs.py
+	$(BIN)/python tests/check_rules.py
 	$(if $(GENERATOR),$(BIN)/python $(GENERATOR) --check)
+
+reverted: install  ## list files whose content returned to an older version (SINCE=COMMIT)
+	$(BIN)/python tests/reverted_files.py $(SINCE)
 
 format: install  ## format the code and apply the linter's safe fixes
 	$(BIN)/ruff format

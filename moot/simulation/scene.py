@@ -82,6 +82,7 @@ class Scene(Strict):
         minds: Scripts by seat. The admin is silent unless it is named here.
         inject: Posts that nobody owes.
         rehearse: What goes wrong; it is then lived and judged as `moot chaos` does it.
+        rule: Numbers of the rules that the scene shows; it changes nothing.
     """
 
     start: Instant
@@ -93,6 +94,7 @@ class Scene(Strict):
     minds: dict[KnownSeat, MindScene] = Field(default_factory=dict)
     inject: tuple[Inject, ...] = ()
     rehearse: Rehearsal | None = None
+    rule: str | tuple[str, ...] = ()
 
     def world(self) -> WorldPlan | None:
         """Return the world that it rehearses, None for a scene in which nothing goes wrong on purpose.

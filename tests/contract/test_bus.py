@@ -270,6 +270,7 @@ def loose(key: str, secret: str = SECRET) -> Draft:
     return said(key, f"my token is {secret}, keep it; password: hunter2")
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("count", [1, 30])
 def test_r_a9_a_published_secret_is_nowhere_in_the_log_in_memory_or_on_disk(
     backend: Backend, count: int
@@ -297,6 +298,7 @@ def test_r_a9_a_published_secret_is_nowhere_in_the_log_in_memory_or_on_disk(
     play(backend, scenario)
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_draft_with_a_secret_again_is_a_duplicate_and_other_words_are_superseded(
     backend: Backend,
 ) -> None:
@@ -312,6 +314,7 @@ def test_r_a9_a_draft_with_a_secret_again_is_a_duplicate_and_other_words_are_sup
     play(backend, scenario)
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("field", ["key", "case_id", "in_reply_to", "obligation_id"])
 def test_r_a9_an_id_that_looks_like_a_secret_is_refused_and_counts_nothing(
     backend: Backend, field: str
@@ -329,6 +332,7 @@ def test_r_a9_an_id_that_looks_like_a_secret_is_refused_and_counts_nothing(
     play(backend, scenario)
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_body_that_is_invalid_without_its_secret_is_refused(backend: Backend) -> None:
     async def scenario(bus: Bus) -> None:
         with pytest.raises(Refused) as caught:

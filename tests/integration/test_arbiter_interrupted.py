@@ -99,6 +99,7 @@ def test_a_signal_ends_a_run_gracefully_and_its_folder_is_whole(config: Path, nu
     assert read(directory / "convergence_trace.jsonl")[-1]["k_attempted"] == len(trials)
 
 
+@pytest.mark.rule("R-S9")
 def test_a_second_signal_ends_trials_in_flight_at_once(config: Path) -> None:
     running = Running(config, "--max-trials", "40", "--batch-size", "10", "--workers", "3", delay_ms=HOUR_MS)
     running.wait_for(lambda: manifest_of(running.directory)["incomplete"])
@@ -120,6 +121,7 @@ def test_a_second_signal_ends_trials_in_flight_at_once(config: Path) -> None:
     assert files(directory) >= ALWAYS | CLUSTERED
 
 
+@pytest.mark.rule("R-S8")
 def test_a_killed_run_says_that_it_is_incomplete_and_every_whole_line_holds(config: Path) -> None:
     running = Running(config, "--max-trials", MANY, "--batch-size", "5", delay_ms="100")
     running.wait_for_trials(11)

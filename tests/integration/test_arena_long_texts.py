@@ -88,6 +88,7 @@ async def test_it_is_published_to_disk_and_streamed_whole_to_a_guest(tmp_path):
     assert sentence(last).endswith(f"round 1 of {table.run_id}: 100 items or more")
 
 
+@pytest.mark.rule("K22")
 def test_k22_the_longest_review_fits_into_a_frame_whatever_it_holds():
     for character in ("\x01", "☃", "\U0001f600", "\n", '"'):
         body = Review(

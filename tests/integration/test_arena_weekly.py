@@ -125,6 +125,7 @@ def bodies(log: list[Envelope], kind: str) -> list[Any]:
     return [env.body for env in log if env.body.type == kind]
 
 
+@pytest.mark.rule("K12")
 def test_k12_the_arenas_seats_are_shown_nothing_of_the_debate_that_their_run_belongs_to() -> None:
     log, seat, _, _ = a_week()
     assert {view.seat for view in seat.views} == set(ARENA)

@@ -116,6 +116,7 @@ async def an_evening(stage: Stage) -> None:
     await stage.wait(hours=3)
 
 
+@pytest.mark.rule("K26")
 def test_k26_a_call_is_reserved_and_settled_before_its_answer_is_used(
     server: ModelServer, tmp_path: Path
 ) -> None:
@@ -141,12 +142,14 @@ def test_k26_a_call_is_reserved_and_settled_before_its_answer_is_used(
     assert (first.max_tokens, first.max_cost) == (size + 50, size + 500)
 
 
+@pytest.mark.rule("K26")
 def test_k26_the_start_says_what_was_found_out_about_the_model(server: ModelServer) -> None:
     told = Evening(server).log[0].body.config["models"]["local"]
     assert (told["rung"], dict(told["price"])) == ("json_schema", {"input": "1", "output": "10"})
     assert dict(told["probe"]) == {"calls": 1, "tokens": 120, "cost": 300}
 
 
+@pytest.mark.rule("K27")
 @pytest.mark.parametrize(("more", "sent"), [(0, 1), (-1, 0)])
 def test_k27_what_the_probes_used_counts_against_the_budget(
     server: ModelServer, more: int, sent: int
@@ -157,6 +160,7 @@ def test_k27_what_the_probes_used_counts_against_the_budget(
     assert len(evening.sent) == sent
 
 
+@pytest.mark.rule("K27")
 def test_k27_of_eight_calls_at_once_three_are_sent_where_the_budget_is_for_three(server: ModelServer) -> None:
     evening = Evening(server, budget={"case": {"calls": 3}}, turns=8, at_once=8)
     assert len(evening.sent) == len(evening.bodies("CALL_RESERVED")) == 3
@@ -171,6 +175,7 @@ def test_k27_of_eight_calls_at_once_three_are_sent_where_the_budget_is_for_three
     assert len(evening.bodies("CALL_REFUSED")) == len(evening.mind.refusals) == 13
 
 
+@pytest.mark.rule("K27")
 def test_k27_callers_at_once_see_what_others_booked_though_the_log_takes_its_time(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +210,7 @@ def test_k27_callers_at_once_see_what_others_booked_though_the_log_takes_its_tim
     assert len(evening.bodies("CALL_RESERVED")) == len(evening.sent) == 3
 
 
+@pytest.mark.rule("K27")
 def test_k27_a_call_whose_room_is_taken_before_it_stands_in_the_log_is_not_sent(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,6 +232,7 @@ def test_k27_a_call_whose_room_is_taken_before_it_stands_in_the_log_is_not_sent(
     assert not evening.sent and not evening.mind.answers and evening.mind.refusals
 
 
+@pytest.mark.rule("K26")
 def test_k26_what_was_lost_on_its_way_goes_out_again_as_it_was_written_first(server: ModelServer) -> None:
     class Rewording(AskingMind):
         async def answer(self, view: View) -> Reply | None:
@@ -245,6 +252,7 @@ def test_k26_what_was_lost_on_its_way_goes_out_again_as_it_was_written_first(ser
     assert [call.body["messages"][0]["content"] for call in server.calls[1:3]] == ["first", "first"]
 
 
+@pytest.mark.rule("K27")
 def test_k27_a_call_waits_for_what_is_under_way_and_money_never_goes_beyond_the_budget(
     server: ModelServer,
 ) -> None:
@@ -267,6 +275,7 @@ def test_k27_a_call_waits_for_what_is_under_way_and_money_never_goes_beyond_the_
     assert evening.mind.refusals
 
 
+@pytest.mark.rule("K28")
 def test_k28_latencies_change_nothing_but_the_latencies(server: ModelServer) -> None:
     logs = []
     for seed in (1, 2):
@@ -279,6 +288,7 @@ def test_k28_latencies_change_nothing_but_the_latencies(server: ModelServer) -> 
     assert reserved == [*range(1, 13)] * 2
 
 
+@pytest.mark.rule("K27")
 @pytest.mark.parametrize(
     ("turn", "outcome", "cost"),
     [
@@ -302,6 +312,7 @@ def test_k27_whatever_becomes_of_a_call_is_booked_and_the_society_goes_on(
     assert "VERDICT" in evening.kinds
 
 
+@pytest.mark.rule("K26")
 def test_k26_the_same_turn_is_asked_once_and_answered_from_what_is_kept(server: ModelServer) -> None:
     class Twice(AskingMind):
         async def answer(self, view):
@@ -321,6 +332,7 @@ def test_k26_the_same_turn_is_asked_once_and_answered_from_what_is_kept(server: 
         assert replace(answer, latency_ms=0) == replace(minds[0].answers[0], latency_ms=0)
 
 
+@pytest.mark.rule("K28")
 def test_k28_closing_in_the_middle_of_a_call_waits_for_it_and_settles_it(server: ModelServer) -> None:
     server.latency_s = 0.1
 
@@ -333,6 +345,7 @@ def test_k28_closing_in_the_middle_of_a_call_waits_for_it_and_settles_it(server:
     assert not evening.mind.answers
 
 
+@pytest.mark.rule("K28")
 def test_k28_an_obligation_that_closes_meanwhile_has_its_call_settled_and_nothing_said(
     server: ModelServer,
 ) -> None:
@@ -347,6 +360,7 @@ def test_k28_an_obligation_that_closes_meanwhile_has_its_call_settled_and_nothin
     assert "RISK_ASSESSMENT" not in evening.kinds
 
 
+@pytest.mark.rule("K28")
 def test_k28_in_real_time_a_call_whose_obligation_closes_is_given_up_and_settled(server: ModelServer) -> None:
     server.plays(completion('{"colour":"red","number":1}'), Turn(stall="before"))
     asked = server.expects(2)
@@ -362,6 +376,7 @@ def test_k28_in_real_time_a_call_whose_obligation_closes_is_given_up_and_settled
     assert "RISK_ASSESSMENT" not in evening.kinds
 
 
+@pytest.mark.rule("K28")
 def test_k28_closing_gives_up_what_is_under_way_in_real_time(server: ModelServer) -> None:
     server.plays(completion('{"colour":"red","number":1}'), Turn(stall="before"))
     asked = server.expects(2)
@@ -410,6 +425,7 @@ def test_what_keeps_a_model_from_being_called_is_one_line_before_anything_starts
         Evening(gone)
 
 
+@pytest.mark.rule("K26")
 @pytest.mark.parametrize("is_over", ["its obligation", "the society"])
 def test_k26_what_waits_for_room_is_not_asked_any_more_when_nobody_wants_it(
     server: ModelServer, is_over: str
@@ -427,6 +443,7 @@ def test_k26_what_waits_for_room_is_not_asked_any_more_when_nobody_wants_it(
     assert [kind for kind in evening.kinds if kind.startswith("CALL")] == ["CALL_RESERVED", "CALL_SETTLED"]
 
 
+@pytest.mark.rule("K26")
 def test_k26_an_answer_is_used_only_when_its_settlement_stands_in_the_log(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -449,6 +466,7 @@ def test_k26_an_answer_is_used_only_when_its_settlement_stands_in_the_log(
     assert known == [0, 1] and len(minds[0].answers) == 2
 
 
+@pytest.mark.rule("K28")
 def test_k28_in_real_time_a_call_may_take_no_longer_than_its_answer_is_owed(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -469,6 +487,7 @@ def test_k28_in_real_time_a_call_may_take_no_longer_than_its_answer_is_owed(
     assert set(left) == {None}
 
 
+@pytest.mark.rule("K26")
 def test_k26_a_call_whose_reservation_is_not_on_the_disk_is_never_sent(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -497,6 +516,7 @@ def test_a_disk_that_takes_no_bodies_ends_a_simulation_before_anything_is_sent(
     assert len(server.calls) == 1
 
 
+@pytest.mark.rule("K27")
 def test_k27_callers_at_once_never_see_the_same_room_while_a_reservation_is_on_its_way_to_the_disk(
     server: ModelServer, tmp_path: Path
 ) -> None:

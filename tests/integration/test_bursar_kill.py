@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from moot.protocols.kernel.envelope import Envelope
 from moot.stored import stored_envelopes
 from tests.doubles.command_line import done
@@ -58,6 +60,7 @@ def outcomes(log: list[Envelope]) -> list[str]:
     ]
 
 
+@pytest.mark.rule("K26")
 def test_k26_killed_at_any_moment_of_a_call_the_society_asks_again_only_what_was_not_answered(
     tmp_path: Path,
 ) -> None:
@@ -98,6 +101,7 @@ def test_k26_killed_at_any_moment_of_a_call_the_society_asks_again_only_what_was
     assert "every rule holds" in done("verify", place)
 
 
+@pytest.mark.rule("K26")
 def test_k26_an_answer_that_a_killed_leader_had_kept_is_not_asked_for_again_by_the_next_host(
     tmp_path: Path,
 ) -> None:

@@ -360,6 +360,7 @@ async def test_a_note_stands_in_the_log_with_its_writer_once(society: Path) -> N
         assert status == 409 and "stands as it was first said" in told["text"]
 
 
+@pytest.mark.rule("K1")
 async def test_k1_a_viewer_who_takes_the_owners_next_keys_swallows_nothing(society: Path) -> None:
     async with served(society) as console, at(console) as session, at(console, console.viewer) as viewer:
         await ready(session)
@@ -416,6 +417,7 @@ async def test_what_is_refused_is_told_in_one_line_and_changes_nothing(society: 
         assert status == 409 and "only an admin" in told["text"]
 
 
+@pytest.mark.rule("R-E5")
 async def test_r_e5_whom_the_society_does_not_know_as_admin_it_refuses(society: Path, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text(f"eve {'e' * 30}\nowner {'o' * 30}\n")
@@ -484,6 +486,7 @@ async def asked_for_a_hypothesis(session: Any) -> Any:
     raise AssertionError("the Explorer was never asked for a hypothesis")
 
 
+@pytest.mark.rule("K14")
 async def test_k14_a_person_takes_a_seat_is_told_what_is_wrong_answers_and_gives_it_back(
     society: Path,
 ) -> None:

@@ -204,6 +204,7 @@ def test_only_who_holds_the_seat_is_given_a_suggestion(tmp_path: Path) -> None:
     asyncio.run(look())
 
 
+@pytest.mark.rule("K12")
 @pytest.mark.parametrize(
     "sight",
     [

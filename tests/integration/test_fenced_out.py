@@ -56,6 +56,7 @@ def is_alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
+@pytest.mark.rule("K3")
 @pytest.mark.parametrize("speed", [1, 600])
 def test_k3_a_society_that_is_fenced_out_ends_with_one_line(tmp_path: Path, speed: int) -> None:
     """In real time it has nothing to say for many minutes, and ends all the same."""
@@ -68,6 +69,7 @@ def test_k3_a_society_that_is_fenced_out_ends_with_one_line(tmp_path: Path, spee
     assert "every rule holds" in done("verify", place)
 
 
+@pytest.mark.rule("K3")
 def test_k3_a_paused_society_that_is_fenced_out_ends_and_so_does_its_page(tmp_path: Path) -> None:
     place, config = tmp_path / "data", tmp_path / "moot.toml"
     config.write_text(WITH_PAGE)
@@ -81,6 +83,7 @@ def test_k3_a_paused_society_that_is_fenced_out_ends_and_so_does_its_page(tmp_pa
         wait_for(lambda: not any(map(is_alive, gateways)))
 
 
+@pytest.mark.rule("K3")
 def test_k3_a_second_society_lives_on_where_the_first_was_fenced_out(tmp_path: Path) -> None:
     """Somebody deleted the lock file, which is all that keeps a second one out."""
     place = tmp_path / "data"
@@ -98,6 +101,7 @@ def test_k3_a_second_society_lives_on_where_the_first_was_fenced_out(tmp_path: P
     assert "every rule holds" in done("verify", place)
 
 
+@pytest.mark.rule("K3")
 def test_k3_an_epoch_that_no_lock_can_have_is_one_line(tmp_path: Path) -> None:
     place = tmp_path / "data"
     place.mkdir()
@@ -112,6 +116,7 @@ def test_k3_an_epoch_that_no_lock_can_have_is_one_line(tmp_path: Path) -> None:
     assert "Traceback" not in output
 
 
+@pytest.mark.rule("K3")
 def test_k3_a_society_that_finds_out_with_its_last_word_says_the_same(tmp_path: Path) -> None:
     async def main(clock: RealClock) -> None:
         plan = Plan(settings=load_settings(), seed=1, start=clock.now(), directory=tmp_path, bus="sqlite")

@@ -43,6 +43,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return log_of(tmp_path_factory.mktemp("figures"), days=DAYS, seed=1)
 
 
+@pytest.mark.rule("R-F6")
 def test_r_f6_no_figure_of_eight_days_differs_from_what_their_log_gives(log: list[str]) -> None:
     wrong, compared = mismatches(log)
 
@@ -138,6 +139,7 @@ def _early(said: dict[str, Any]) -> bool:
     return True
 
 
+@pytest.mark.rule("R-F1")
 @pytest.mark.parametrize(
     ("alter", "why"),
     [
@@ -166,6 +168,7 @@ def test_r_f1_a_halving_that_is_not_the_rules_is_found(
     assert wrong and why in wrong[0]
 
 
+@pytest.mark.rule("R-F1")
 def test_r_f1_an_order_that_grows_a_position_in_a_halving_is_found() -> None:
     lines = _scene("R-F1-no-order-grows-a-position-that-was-halved")
     assert _halvings(lines)[0] == []
@@ -177,6 +180,7 @@ def test_r_f1_an_order_that_grows_a_position_in_a_halving_is_found() -> None:
     assert wrong and "while a halving is in force" in wrong[0]
 
 
+@pytest.mark.rule("R-F1")
 def test_r_f1_a_position_that_nobody_halves_is_found_at_the_close() -> None:
     lines = _scene("R-F2-the-desks-halving-ends-with-its-session")
     assert _halvings(lines)[0] == []

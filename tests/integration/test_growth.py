@@ -119,6 +119,7 @@ def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(closed, "KEPT", WINDOW)
 
 
+@pytest.mark.rule("K18")
 @pytest.mark.usefixtures("small_windows")
 def test_k18_a_message_leaves_little_behind(tmp_path: Path) -> None:
     first, last, said, owed = live(tmp_path)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.doubles.command_line import complaint, moot
 from tests.doubles.hosts import Hosts, wait_for
 from tests.doubles.model_server import ModelServer
@@ -12,6 +14,7 @@ from tests.doubles.nats import running
 from tests.integration.test_bursar_kill import live
 
 
+@pytest.mark.rule("K26")
 def test_k26_a_mirror_holds_all_bodies_of_a_leader_that_was_killed_and_does_not_lead(tmp_path: Path) -> None:
     with ModelServer() as models, running(tmp_path / "nats") as server:
         address = server.address("desk")

@@ -143,6 +143,7 @@ def test_models_debate_a_motion_to_its_judgment_without_a_violation(server: Mode
     assert held.bodies("JUDGMENT")[0].option == "yes"
 
 
+@pytest.mark.rule("K30")
 def test_k30_an_answer_that_would_break_a_rule_is_mended_before_it_is_posted(server: ModelServer) -> None:
     server.prefers = {**server.prefers, "concede": True}
 

@@ -124,6 +124,7 @@ def test_a_model_fills_in_what_is_its_seats_and_the_rules_fill_in_the_rest(
     assert not asked.told
 
 
+@pytest.mark.rule("K30")
 def test_k30_an_answer_that_cannot_be_used_goes_back_with_the_latest_error_alone(server: ModelServer) -> None:
     asked = ask(server, None, said(confidence=7), said(risk_rating="MAYBE"), said())
     assert isinstance(asked.body, RiskAssessment)
@@ -140,6 +141,7 @@ def test_k30_an_answer_that_cannot_be_used_goes_back_with_the_latest_error_alone
 WRONG = ("empty", "double", "a field twice", "prose around", "does not fit", "cut without a word")
 
 
+@pytest.mark.rule("K30")
 @pytest.mark.parametrize("fault", WRONG)
 def test_k30_after_two_repairs_the_seat_stays_silent_and_the_log_says_why(
     server: ModelServer, fault: str
@@ -157,6 +159,7 @@ def test_a_fault_that_happens_once_is_repaired(server: ModelServer, fault: str) 
     assert isinstance(ask(server, None, MISBEHAVING[fault]).body, RiskAssessment)
 
 
+@pytest.mark.rule("K30")
 def test_k30_what_was_cut_off_is_asked_once_more_as_it_was_with_a_larger_cap(server: ModelServer) -> None:
     asked = ask(server, None, MISBEHAVING["truncated"], said())
     assert isinstance(asked.body, RiskAssessment)
@@ -168,6 +171,7 @@ def test_k30_what_was_cut_off_is_asked_once_more_as_it_was_with_a_larger_cap(ser
     assert "(truncated)" in asked.told[0]
 
 
+@pytest.mark.rule("K30")
 @pytest.mark.parametrize(
     ("fault", "status"),
     [
@@ -198,6 +202,7 @@ def test_another_model_in_the_reply_and_a_missing_usage_change_no_answer(
     assert body.risk_rating == "REJECT"
 
 
+@pytest.mark.rule("K27")
 def test_k27_without_room_in_a_budget_nothing_is_asked_and_the_log_says_why(server: ModelServer) -> None:
     asked = ask(server, most=0)
     assert asked.body is None
@@ -286,6 +291,7 @@ def test_arguments_that_are_no_json_are_an_error_for_the_model(server: ModelServ
     assert "the arguments of look_up" in asked.requests[1].messages[-1]["content"]
 
 
+@pytest.mark.rule("K27")
 def test_k27_what_is_reserved_for_an_answer_stays_tight() -> None:
     short = {"type": "object", "properties": {"verdict": {"type": "string", "enum": ["UPHELD", "REJECTED"]}}}
     long = {"type": "object", "properties": {"reasons": {"type": "array", "items": {"type": "string"}}}}
@@ -300,6 +306,7 @@ def test_a_long_result_is_shortened_and_says_so(server: ModelServer) -> None:
     assert "(shortened: ask for less)" in result
 
 
+@pytest.mark.rule("K28")
 def test_k28_virtual_time_draws_the_delay_from_the_seed_and_real_time_waits_for_nothing() -> None:
     due = view("RISK_ASSESSMENT")
     due = due._replace(
@@ -315,6 +322,7 @@ def test_k28_virtual_time_draws_the_delay_from_the_seed_and_real_time_waits_for_
     assert at_once(due) == timedelta(0)
 
 
+@pytest.mark.rule("K28")
 def test_k28_a_model_is_asked_when_a_duty_opens_and_what_is_measured_is_so_when_it_is_due(
     server: ModelServer,
 ) -> None:

@@ -37,6 +37,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield place
 
 
+@pytest.mark.rule("K17")
 def test_k17_an_accelerated_society_stands_still_while_the_disk_is_full(small_disk: Path) -> None:
     """For longer than the officers may be late; before, duties fell due that nobody could post."""
     with up(small_disk, "--speed", 6000) as process:
@@ -92,6 +93,7 @@ def lives(
     return list(stored_envelopes(directory))
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize(("silent_s", "is_said"), [(2.0, True), (20.0, False)])
 def test_k6_an_outage_in_real_time_is_held_time_which_the_log_says_when_it_is_long(
     silent_s: float, is_said: bool, small_disk: Path, monkeypatch: pytest.MonkeyPatch

@@ -114,6 +114,7 @@ def test_only_changes_that_their_panel_accepted_are_refined(bound: Life) -> None
     assert tasked == {change_id for change_id, decision in changes.items() if decision in CONSENTS}
 
 
+@pytest.mark.rule("K12")
 def test_k12_no_reviewers_first_phase_shows_what_it_had_not_seen(bound: Life) -> None:
     for body in bound.bodies("PHASE1"):
         text = bound.works[body.panel_id]
@@ -123,6 +124,7 @@ def test_k12_no_reviewers_first_phase_shows_what_it_had_not_seen(bound: Life) ->
         assert not any(" ".join(said[n : n + 12]) in runs for n in range(len(said) - 11))
 
 
+@pytest.mark.rule("R-B2")
 def test_r_b2_where_a_reviewer_is_never_there_nothing_is_promoted() -> None:
     life = live(timedelta(days=5, hours=2), {"promotions": "binding"}, silent=(DA,))
     ends = life.ends()

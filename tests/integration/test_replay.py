@@ -59,6 +59,7 @@ HELD = {
 }
 
 
+@pytest.mark.rule("K29")
 @pytest.mark.parametrize("what", HELD)
 def test_a_recorded_run_is_held_again_without_its_server(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
@@ -76,6 +77,7 @@ def test_a_recorded_run_is_held_again_without_its_server(
     assert data("calls", tmp_path / "two")["totals"] == data("calls", tmp_path / "one")["totals"]
 
 
+@pytest.mark.rule("K29")
 def test_a_request_that_differs_is_a_miss_that_names_its_line(server: ModelServer, tmp_path: Path) -> None:
     recorded(server, tmp_path / "one", "debate", "Is a short week better?")
     with closing(sqlite3.connect(tmp_path / "one" / LOG_NAME)) as db:

@@ -41,6 +41,7 @@ def week(lived: tuple[Path, dict[str, Any]]) -> Path:
     return lived[0]
 
 
+@pytest.mark.rule("K2")
 def test_k2_two_processes_write_the_same_bytes(week: Path, tmp_path: Path) -> None:
     other = tmp_path / "two"
     moot("simulate", "--days", "7", "--seed", "1", "--out", str(other), hash_seed="4711")

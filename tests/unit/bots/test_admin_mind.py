@@ -9,6 +9,8 @@ from functools import cache
 from statistics import median
 from typing import Any
 
+import pytest
+
 from moot.bots.minds.admin import MEDIAN, SimulatedAdmin
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.memory.inmemory import InMemoryStore
@@ -111,6 +113,7 @@ def test_it_chooses_among_the_options_that_there_are_and_not_always_the_same() -
     assert 0.25 < numbers.count(1) / len(numbers) < 0.45
 
 
+@pytest.mark.rule("K2")
 def test_k2_the_same_seed_decides_the_same_and_another_one_does_not() -> None:
     def plans(seed: int) -> list[Any]:
         admin = SimulatedAdmin(seed)

@@ -176,6 +176,7 @@ async def raises_something_else(work):
         raise RuntimeError("my own trouble") from error
 
 
+@pytest.mark.rule("R-A7")
 @pytest.mark.parametrize("seat", [PLANNER, REVIEWER])
 @pytest.mark.parametrize("how", [swallows, lets_it_through, raises_something_else])
 def test_r_a7_a_write_is_blocked_told_and_what_was_said_is_discarded(seat, how):
@@ -195,6 +196,7 @@ async def calls_what_is_not_there(work):
     return "VERDICT: APPROVED"
 
 
+@pytest.mark.rule("R-A7")
 @pytest.mark.parametrize("seat", sorted(ARENA))
 def test_r_a7_the_reviewer_may_not_even_try_a_tool_that_is_not_there(seat):
     table = stage({seat: SayingWriter(calls_what_is_not_there)}).play()
@@ -392,6 +394,7 @@ def test_4_3_what_the_context_lists_is_called_and_a_listed_write_stays_the_final
         assert reason(table).startswith("SAFETY_VIOLATION: ")
 
 
+@pytest.mark.rule("R-A10")
 def test_r_a10_the_during_hook_weighs_the_claims_of_the_draft():
     claim = "The widget lowers latency in every region"
     drafts = {PLANNER: SayingWriter(lambda _work: f"# Plan\n{claim}.")}
@@ -442,6 +445,7 @@ def test_a_writer_cannot_ask_nothing_or_too_much(question):
 # ------------------------------------------------------------------ what the seats are shown
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_seats_work_with_drafts_as_they_are_kept():
     seen = []
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.protocols.kernel.envelope import BOT, Actor, Draft
 from moot.protocols.kernel.minds import STAND_IN
@@ -64,6 +66,7 @@ def test_an_answer_replies_to_what_opened_its_obligation_and_counts_hops() -> No
     assert [env.hops for env in log[1:6]] == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.rule("K1")
 def test_k1_the_id_of_an_answer_comes_from_obligation_and_attempt() -> None:
     log = play(trio(CannedMind()), an_evening)
     assert log[3].id == f"{log[3].obligation_id}/0"
@@ -94,6 +97,7 @@ def test_an_illegal_answer_is_marked_and_the_mind_is_asked_again() -> None:
     assert "round" in mind.refused[0]
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_mind_that_never_learns_falls_silent_and_is_ruled_on() -> None:
     log = play(trio(CannedMind()) | {CRITIC: Stubborn(1000)}, an_evening)
     violations = [env for env in log if env.body.type == "VIOLATION"]
@@ -141,6 +145,7 @@ def test_a_mind_that_always_fails_is_silent_and_the_others_go_on() -> None:
     assert "TIMEOUT_PING" in kinds(log)
 
 
+@pytest.mark.rule("K12")
 def test_k12_a_view_shows_the_case_and_what_the_seat_may_read_and_nothing_else() -> None:
     mind = Watched()
 
@@ -172,6 +177,7 @@ def test_a_closed_obligation_ends_its_task() -> None:
     assert kinds(log).count("RISK_ASSESSMENT") == 1
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_taken_seat_is_left_to_the_person_and_taken_up_again_on_release() -> None:
     async def script(stage: Stage) -> None:
         taken = SeatTaken(seat="critic", user_id="ann", reason="curious")
@@ -204,6 +210,7 @@ class Ahead(Watched):
         return reply
 
 
+@pytest.mark.rule("K28")
 def test_k28_a_mind_that_begins_at_once_is_asked_when_its_obligation_opens_and_answers_when_it_would() -> (
     None
 ):
@@ -214,6 +221,7 @@ def test_k28_a_mind_that_begins_at_once_is_asked_when_its_obligation_opens_and_a
         assert early.now == early.obligation.opened_at == late.now - timedelta(minutes=5)
 
 
+@pytest.mark.rule("K26")
 def test_k26_a_mind_that_begins_at_once_is_not_asked_again_when_it_fails() -> None:
     mind = Ahead(fails=True)
     log = play(trio(CannedMind()) | {CRITIC: mind}, an_evening)

@@ -36,6 +36,7 @@ def columns(universe, symbol, since):
     return np.stack(bars.columns())[:, since:]
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_bars_appear_on_every_session_of_the_exchange_and_on_no_other_day(sample):
     view = sample.until(datetime(2026, 7, 10, 22, tzinfo=UTC))
     days = [str(day) for day in view.calendar[view.sourced :]]
@@ -46,6 +47,7 @@ def test_r_m4_bars_appear_on_every_session_of_the_exchange_and_on_no_other_day(s
     assert len(days) == 100
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_extending_further_never_changes_earlier_bars():
     source, since = made(), 500
     far = source.continued(3).until(LATER)
@@ -57,6 +59,7 @@ def test_r_m4_extending_further_never_changes_earlier_bars():
     assert np.array_equal(view.calendar, far.calendar[: len(view.calendar)])
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_the_same_source_and_seed_go_on_alike_and_another_seed_does_not():
     one, same, other = (made().continued(seed).until(LATER) for seed in (3, 3, 4))
     assert np.array_equal(columns(one, "S0", 500), columns(same, "S0", 500))
@@ -65,6 +68,7 @@ def test_r_m4_the_same_source_and_seed_go_on_alike_and_another_seed_does_not():
     assert made(seed=2).continued(3).until(LATER) != one
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_every_new_day_has_the_relations_of_one_day_of_the_source_for_all_symbols():
     source = made()
     view = source.continued(5).until(datetime(2021, 12, 1, tzinfo=UTC))
@@ -80,6 +84,7 @@ def test_r_m4_every_new_day_has_the_relations_of_one_day_of_the_source_for_all_s
             assert np.allclose(getattr(new, name)[500:] / new.open[500:], there, atol=3e-6)
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_days_come_in_blocks_of_ten_sessions_in_the_mean():
     source = made()
     view = source.continued(1).until(datetime(2040, 1, 1, tzinfo=UTC))
@@ -89,12 +94,14 @@ def test_r_m4_days_come_in_blocks_of_ten_sessions_in_the_mean():
     assert len(days) / jumps == pytest.approx(10, rel=0.15)
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_what_moves_together_goes_on_moving_together(sample):
     view = sample.until(datetime(2030, 1, 1, tzinfo=UTC))
     moves = [np.diff(np.log(view.bars[s].close[view.sourced :])) for s in ("SP500", "NASDAQ")]
     assert np.corrcoef(moves)[0, 1] > 0.7
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_bars_are_legal_rounded_and_positive(sample):
     view = sample.until(datetime(2031, 1, 1, tzinfo=UTC))
     for bars in view.bars.values():
@@ -107,6 +114,7 @@ def test_r_m4_bars_are_legal_rounded_and_positive(sample):
         assert (new.volume >= 0).all()
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_nothing_is_computed_before_it_is_asked_for(sample):
     universe = load_universe("synthetic", start=START, seed=1)
     assert universe.last_date < START.date()
@@ -115,6 +123,7 @@ def test_r_m4_nothing_is_computed_before_it_is_asked_for(sample):
     assert len(universe.continuation._dates) <= 64
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_with_a_start_inside_the_files_own_later_bars_come_first():
     universe = load_universe("sample", start=datetime(2018, 12, 28, 10, tzinfo=UTC), seed=7)
     assert universe.shift_weeks == 0
@@ -132,6 +141,7 @@ def test_a_view_has_no_future_of_its_own(sample):
     assert view.continuation is None
 
 
+@pytest.mark.rule("R-M4")
 def test_r_m4_the_continuation_is_named_in_the_description(sample):
     assert sample.description.endswith("after 2026-02-16 simulated continuation (seed 7)")
 

@@ -41,6 +41,7 @@ def large(market, share=1.0):
     return int(market.liquidity("SIM-ALFA", AT) * share)
 
 
+@pytest.mark.rule("K11")
 def test_k11_asking_later_or_in_another_process_tells_the_same_fill(market):
     other = Market(load_universe("sample", start=datetime(2026, 2, 23, tzinfo=UTC), seed=SEED), SEED)
     for n in range(20):
@@ -50,6 +51,7 @@ def test_k11_asking_later_or_in_another_process_tells_the_same_fill(market):
     assert answer(ticket(1), market, LATER, SEED) != answer(ticket(2), market, LATER, SEED)
 
 
+@pytest.mark.rule("K11")
 def test_k11_what_was_told_before_is_not_told_again_and_nothing_is_filled_twice(market):
     order = ticket(quantity=large(market, 0.35))
     answers = told(order, market)
@@ -148,6 +150,7 @@ def test_an_order_ends_with_the_session(market):
     assert ends_at(order, market, SEED, order.quantity - 1) == closes
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_cancelled_order_tells_what_was_filled_until_then_and_no_more(market):
     order = ticket(quantity=large(market, 0.35))
     parts = fills(order, market, SEED)

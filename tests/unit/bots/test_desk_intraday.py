@@ -48,6 +48,7 @@ def refusal(tmp_path, lines, **how):
     return str(caught.value)
 
 
+@pytest.mark.rule("R-M3")
 def test_r_m3_the_users_own_bars_take_the_bridges_place(tmp_path):
     own = read(tmp_path, rows())
     market = Market(universe(), 1, own)
@@ -70,6 +71,7 @@ def test_a_day_that_the_file_lacks_keeps_the_bridge(tmp_path):
     assert market.price("A", at - timedelta(days=1)) != plain.price("A", at - timedelta(days=1))
 
 
+@pytest.mark.rule("R-M2")
 def test_r_m2_bars_move_by_the_weeks_of_the_daily_bars_and_stay_at_their_place_in_the_session(tmp_path):
     # From winter into summer time: 14:30 UTC becomes 13:30 UTC, both 09:30 in New York.
     own = read(tmp_path, rows(), shift=14)

@@ -39,6 +39,7 @@ def minutes(day):
     return [hours.opens_at + n * MINUTE for n in range(count + 1)]
 
 
+@pytest.mark.rule("R-M3")
 @pytest.mark.parametrize("day", [DAY, HALF_DAY])
 def test_r_m3_the_bars_of_a_day_preserve_open_high_low_and_close_exactly(market, universe, day):
     for symbol in universe.symbols:
@@ -56,6 +57,7 @@ def test_r_m3_the_bars_of_a_day_preserve_open_high_low_and_close_exactly(market,
         )
 
 
+@pytest.mark.rule("R-M3")
 def test_r_m3_prices_at_all_instants_stay_within_the_day_and_its_bars(market, universe):
     _, high, low, close, _ = daily(universe, "SIM-ALFA", DAY)
     bars = market.bars("SIM-ALFA", DAY, minutes(DAY)[-1])

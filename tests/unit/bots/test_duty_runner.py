@@ -49,6 +49,7 @@ def test_duties_are_posted_at_the_very_instant_at_which_they_fall_due() -> None:
     assert not findings(log)
 
 
+@pytest.mark.rule("K9")
 def test_k9_two_offices_on_one_host_leave_one_message_for_each_duty() -> None:
     def run(offices: int) -> list[Envelope]:
         async def script(stage: Stage) -> None:
@@ -172,6 +173,7 @@ def work(
     VirtualClock(START).run(main)
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_duty_that_is_due_although_it_stands_in_the_log_is_a_fault() -> None:
     desk = Desk(["duplicate"] * 100, lambda _now: ["same"])
 

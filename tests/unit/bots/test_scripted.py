@@ -6,6 +6,8 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.bots.minds.scripted import Entry, ScriptedMind
 from moot.bots.minds.scripted_arena import ScriptedWriter
@@ -115,6 +117,7 @@ class Early(CannedMind):
         return await super().answer(view)
 
 
+@pytest.mark.rule("K28")
 def test_k28_what_a_script_leaves_to_a_mind_that_begins_at_once_is_asked_at_once() -> None:
     early = Early()
     play(seats(critic=scripted(Entry(type="RISK_ASSESSMENT"), then=early)), an_evening)
@@ -146,6 +149,7 @@ class EarlyPanelWriter(PanelWriter):
         return None
 
 
+@pytest.mark.rule("K28")
 def test_k28_so_is_a_writer_of_the_arena_or_of_a_panel() -> None:
     def owed(kind: str) -> Any:
         return SimpleNamespace(seat="eic", obligation=SimpleNamespace(expects=(kind,)))

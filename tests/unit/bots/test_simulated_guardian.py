@@ -65,6 +65,7 @@ def test_a_day_and_a_night_break_no_rule_and_miss_nothing(day: MindedDesk) -> No
     assert {m.strategy_id for m in day.all("METRICS_RECORDED")} == {"strat_1", "strat_2"}
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_a_check_marks_what_may_be_traded_at_the_prices_of_its_instant(day: MindedDesk) -> None:
     sent = [env for env in day.log if env.body.type == "RISK_CHECK"]
     for env in sent[::11]:
@@ -73,6 +74,7 @@ def test_r_b7_a_check_marks_what_may_be_traded_at_the_prices_of_its_instant(day:
         assert body.marks == day.tools.market.marks(body.marks, env.sent_at)
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_var_and_correlation_are_those_of_what_is_held(day: MindedDesk) -> None:
     desk = desk_with(300)
     desk.hold("strat_1", "SIM-ECHO", -50, 118.0)
@@ -118,6 +120,7 @@ def test_spec_4_2_a_breach_is_alerted_and_deliberated_to_its_end() -> None:
     assert 1.0 < feasible.cost_bps < 10.0
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_a_path_without_direction_is_stable() -> None:
     assert path_of([0.031, 0.030, 0.031, 0.030, 0.031, 0.030], 0.05).trend == "stable"
     assert path_of([0.04, 0.038, 0.035, 0.031], 0.05).trend == "stable"
@@ -128,6 +131,7 @@ def test_r_b4_a_path_without_direction_is_stable() -> None:
     assert path_of([0.07, 0.07, 0.07, 0.07, 0.07, 0.07, 0.07, 0.1], 0.12).trend == "stable"
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_a_drift_beyond_its_noise_is_increasing_and_one_that_speeds_up_to_the_limit_accelerates() -> (
     None
 ):
@@ -160,6 +164,7 @@ def proposed(
     return [desk.respond(desk.owed(seat, "DEPLOY_REVIEW")).body for seat in (GUARDIAN, TRADER)]
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_a_calm_strategy_on_liquid_symbols_is_acceptable_and_ready() -> None:
     quiet = trend("SP500", "SIM-GOLF", "SIM-ALFA", target_vol=0.06, allow_short=0)
     risk, execution = proposed(quiet)
@@ -168,6 +173,7 @@ def test_r_b1_a_calm_strategy_on_liquid_symbols_is_acceptable_and_ready() -> Non
     assert 1.0 < execution.estimated_slippage_bps < 10.0
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_one_that_does_what_another_does_is_the_same_bet_twice() -> None:
     mine = trend("SP500", "SIM-GOLF", target_vol=0.06, allow_short=0)
     twin = trend("SP500", "SIM-GOLF", target_vol=0.06, allow_short=0, fast=21)
@@ -177,6 +183,7 @@ def test_r_b1_one_that_does_what_another_does_is_the_same_bet_twice() -> None:
     assert risk.recommended_position_limit < 0.05
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_what_stands_in_one_symbol_is_elevated_with_a_smaller_limit() -> None:
     risk, _ = proposed(trend("SIM-GOLF", target_vol=0.06, allow_short=0))
     assert risk.risk_assessment == "elevated"
@@ -184,6 +191,7 @@ def test_r_b1_what_stands_in_one_symbol_is_elevated_with_a_smaller_limit() -> No
     assert "100 %" in risk.concerns[0]
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_what_cannot_be_measured_is_excessive() -> None:
     risk, execution = proposed(trend("NOT-HERE"))
     assert risk.risk_assessment == "excessive"
@@ -195,6 +203,7 @@ def test_the_lines_are_in_order() -> None:
     assert all(line.elevated < line.excessive for line in LINES.values())
 
 
+@pytest.mark.rule("R-B3")
 @pytest.mark.parametrize(
     ("paper", "guardians", "traders"),
     [
@@ -295,6 +304,7 @@ def test_a_promotion_to_more_of_the_same_waits() -> None:
 # ---------------------------------------------------------------- halts
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_resume_is_confirmed_once_nothing_is_at_its_halt_level() -> None:
     desk = desk_with(100)
     desk.respond(desk.owed(GUARDIAN, "RISK_CHECK"))
@@ -311,6 +321,7 @@ def test_r_b5_a_resume_is_confirmed_once_nothing_is_at_its_halt_level() -> None:
     assert not desk.book.halted
 
 
+@pytest.mark.rule("R-B10")
 def test_r_b10_a_recall_is_flagged_with_the_figures_of_the_log() -> None:
     desk = desk_with(0)
     owed = Obligation(
@@ -326,6 +337,7 @@ def test_r_b10_a_recall_is_flagged_with_the_figures_of_the_log() -> None:
 # ---------------------------------------------------------------- time
 
 
+@pytest.mark.rule("R-D19")
 def test_r_d19_ticks_take_seconds_and_are_hardly_ever_left_out() -> None:
     found = []
     for n in range(4000):

@@ -183,6 +183,7 @@ def test_6_2_a_recall_runs_its_course_and_teaches() -> None:
     assert [s.stage for s in view.strategies()] == ["withdrawn"]
 
 
+@pytest.mark.rule("R-D13")
 def test_r_d13_three_recalls_make_a_principle_that_the_ledger_takes() -> None:
     table = produced()
     recall(table)
@@ -364,6 +365,7 @@ def told(past: Past, traded: dict[str, Any]) -> Turn:
     return Turn(past.turn().view._replace(brief={"trading_feedback": traded}), TOOLS)
 
 
+@pytest.mark.rule("R-D17")
 def test_r_d17_the_daily_report_tells_of_the_desk() -> None:
     past = Past().put("s", "staging", "production").put("r", "staging")
     past.figures("s", 0.5, pnl=900.0).figures("s", 0.4, "2026-02-24", pnl=-400.0)

@@ -160,6 +160,7 @@ def test_a_strategy_that_faulted_goes_back_with_its_last_error() -> None:
 # ---------------------------------------------------------------- deployment, promotion
 
 
+@pytest.mark.rule("R-B1")
 @pytest.mark.parametrize("risk", ["acceptable", "elevated", "excessive"])
 @pytest.mark.parametrize("executability", ["ready", "needs_adjustment"])
 def test_r_b1_the_operator_decides_as_the_table_says_and_carries_it_out(
@@ -191,6 +192,7 @@ def test_r_b1_the_operator_decides_as_the_table_says_and_carries_it_out(
         assert table.standing().is_deployed
 
 
+@pytest.mark.rule("R-B3")
 @pytest.mark.parametrize("says", ["approve", "extend_validation", "reject"])
 def test_r_b3_the_operator_proposes_decides_and_moves_a_promotion(says: str) -> None:
     table = staged()
@@ -367,6 +369,7 @@ def deliberate(table: MoneyTable, trend: str, feasible: bool = True) -> Any:
     return answer(table, "RISK_DECISION")
 
 
+@pytest.mark.rule("R-B4")
 @pytest.mark.parametrize(
     ("trend", "feasible"),
     [
@@ -390,6 +393,7 @@ def test_r_b4_the_decision_on_a_warning_follows_the_projection(trend: str, feasi
     assert feasible or alert.latest_review(table.now) >= decided.until > table.now
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_a_critical_alert_is_reduced_at_once() -> None:
     table = MoneyTable()
     table.alert("CRITICAL")
@@ -421,6 +425,7 @@ def test_an_alert_on_a_metric_without_limits_is_discussed_all_the_same() -> None
     assert answer(table, "RISK_DISCUSSION").proposed_action == "monitor"
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_the_operator_halts_while_the_guardian_is_silent() -> None:
     table = MoneyTable()
     table.tell(OPERATOR, t.PreMarketCheck(checks=()), table.hall.case_id)
@@ -429,11 +434,13 @@ def test_r_b13_the_operator_halts_while_the_guardian_is_silent() -> None:
     assert table.broke(table.tell(OPERATOR, body)) == ("", None) and table.book.halted
 
 
+@pytest.mark.rule("R-B5")
 @pytest.mark.parametrize(("cause", "says"), [("alert", "limit"), ("admin", "admin"), ("silence", "silent")])
 def test_r_b5_a_halt_names_its_cause(cause: str, says: str) -> None:
     assert says in owes(MoneyTable(), "HALT", {"subject": cause}).reason
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_the_operator_asks_to_resume_and_says_how_the_desk_stands() -> None:
     table = MoneyTable()
     table.halt()

@@ -59,6 +59,7 @@ def test_every_signal_becomes_its_order_and_the_brokers_fill_and_the_book_holds_
     assert not morning.all("VIOLATION")
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_positions_stay_below_their_limit_and_follow_the_signal(morning):
     market, equity = morning.tools.market, 1e6
     for (strategy_id, symbol), position in morning.book.positions.items():
@@ -69,6 +70,7 @@ def test_r_b7_positions_stay_below_their_limit_and_follow_the_signal(morning):
         assert worth == pytest.approx(abs(wish) * 0.05 * HEADROOM * equity, rel=0.35)
 
 
+@pytest.mark.rule("K11")
 def test_k11_the_execution_waits_for_the_broker_and_a_restart_tells_the_same(morning):
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-ECHO"))
@@ -122,6 +124,7 @@ def test_what_a_strategy_holds_that_is_not_traded_any_more_is_sold():
     assert (aside.body.action, aside.body.quantity, aside.body.symbol) == ("SELL", 50, "SIM-GOLF")
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_while_halted_nothing_opens_and_what_is_unwanted_is_still_closed():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
@@ -142,6 +145,7 @@ def test_after_the_close_a_late_round_signals_nothing():
     assert desk.think(owed, now=at(16)).asides == ()
 
 
+@pytest.mark.rule("R-F17")
 def test_r_f17_at_a_sessions_edges_a_round_opens_nothing_by_market_order():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
@@ -157,6 +161,7 @@ def test_r_f17_at_a_sessions_edges_a_round_opens_nothing_by_market_order():
     assert (aside.body.order_type, aside.body.action) == ("limit", "SELL")
 
 
+@pytest.mark.rule("R-F17")
 def test_r_f17_what_strategies_disagree_on_is_closed_but_not_opened():
     desk = MindedDesk()
     desk.trade("down", trend("SIM-ALFA"))
@@ -170,6 +175,7 @@ def test_r_f17_what_strategies_disagree_on_is_closed_but_not_opened():
     assert (aside.body.action, aside.body.quantity, aside.body.confidence) == ("SELL", 50, 0.45)
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_what_was_sold_to_reduce_exposure_is_not_bought_back_in_that_session():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
@@ -185,6 +191,7 @@ def test_r_b8_what_was_sold_to_reduce_exposure_is_not_bought_back_in_that_sessio
     assert desk.think(owed, transcript=ruled).asides == ()
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_an_owed_reduction_is_signalled_as_it_was_fixed_and_carried_out():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
@@ -213,6 +220,7 @@ def falling(desk, quantity, symbol="SIM-GOLF"):
     ))  # fmt: skip
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_the_trader_sells_no_share_twice_and_waits_for_what_is_under_way():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
@@ -226,6 +234,7 @@ def test_r_b5_the_trader_sells_no_share_twice_and_waits_for_what_is_under_way():
     assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides == ()
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_round_closes_what_remains_beside_an_order_under_way():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
@@ -237,6 +246,7 @@ def test_r_b5_a_round_closes_what_remains_beside_an_order_under_way():
     assert (aside.body.action, aside.body.quantity) == ("SELL", 40)
 
 
+@pytest.mark.rule("K11")
 def test_k11_what_a_late_fill_opened_is_signalled_as_it_was_fixed_and_carried_out():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
@@ -257,6 +267,7 @@ def test_k11_what_a_late_fill_opened_is_signalled_as_it_was_fixed_and_carried_ou
     assert desk.book.positions == {}
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_nothing_is_signalled_where_nothing_is_left_to_be_reduced():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
@@ -272,6 +283,7 @@ def test_r_b8_nothing_is_signalled_where_nothing_is_left_to_be_reduced():
     assert desk.think(owed) is None
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_order_under_way_at_a_halt_is_cancelled_or_told_as_filled_after_it():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
@@ -298,6 +310,7 @@ def test_r_b5_an_order_under_way_at_a_halt_is_cancelled_or_told_as_filled_after_
 # ---------------------------------------------------------------- room and wishes
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_growth_fits_the_position_the_exposure_the_symbol_and_the_days_trades():
     assert room().most("A", 0, 500, 490.0, 100.0) == 490
     assert room(gross=770_000.0).most("A", 0, 500, 500.0, 100.0) == 140
@@ -308,6 +321,7 @@ def test_r_b7_growth_fits_the_position_the_exposure_the_symbol_and_the_days_trad
     assert room(net={"B": ASSET * 1e6}).most("A", 100, 500, 500.0, 100.0) == 400
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_what_shrinks_is_never_held_back_and_a_turn_is_cut_to_its_closing():
     tight = room(may_grow=False, trades=99, gross=9e6)
     assert tight.most("A", 300, 100, 500.0, 100.0) == -200
@@ -340,6 +354,7 @@ def test_confidence_grows_with_confluence_and_falls_with_conflict():
     assert asked.confidence("X", -0.2) == 0.3
 
 
+@pytest.mark.rule("R-B12")
 def test_r_b12_an_order_that_would_open_what_is_not_traded_is_not_given():
     """A reduction that comes twice would turn a closed position around."""
     desk = MindedDesk()
@@ -362,6 +377,7 @@ def test_r_b12_an_order_that_would_open_what_is_not_traded_is_not_given():
     assert desk.think(desk.of_case(signals[1], "ORDER")).body == t.NoOrder(reason="position_gone")
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_an_order_is_cut_to_what_the_limits_leave_by_then():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
@@ -391,6 +407,7 @@ def test_spec_4_2_feasibility_says_when_the_exchange_is_closed_and_when_nothing_
     assert "open" in closed.note
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_before_the_first_mark_a_market_order_names_a_price():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SP500", "SIM-GOLF"))
@@ -402,6 +419,7 @@ def test_r_b7_before_the_first_mark_a_market_order_names_a_price():
     assert {aside.body.order_type for aside in desk.think(owed).asides} == {"market"}
 
 
+@pytest.mark.rule("K11")
 def test_k11_each_part_is_told_when_it_happened_and_not_before():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
@@ -429,6 +447,7 @@ def test_k11_each_part_is_told_when_it_happened_and_not_before():
     assert told.status == "filled"
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_society_that_goes_on_under_another_seed_keeps_prices_and_fills():
     universe = tools().market.universe
     other = SimulatedTools(universe, InMemoryEvidence(), seed=99)

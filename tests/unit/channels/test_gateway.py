@@ -238,6 +238,7 @@ async def test_a_gateway_that_is_cut_off_reaches_nobody_until_it_is_let_in_again
     await asyncio.gather(serving, return_exceptions=True)
 
 
+@pytest.mark.rule("K25")
 def test_k25_who_comes_in_the_moment_in_which_a_society_ends_is_let_go(tmp_path):
     """asyncio accepts in a task of its own, which leaves the socket open when it is cancelled before it has begun."""
     log = SmallLog()

@@ -88,6 +88,7 @@ def test_an_override_goes_to_the_channel_of_its_case():
     assert draft_of(said, ADMIN, case_channel="#a-arena").channel == "#a-arena"
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_halt_and_resume_go_where_they_belong_and_name_who_said_it():
     draft = draft_of(act("halt", reason="crash"), ADMIN)
     assert (draft.channel, draft.case_id) == ("#b-risk", None)
@@ -139,6 +140,7 @@ def test_a_viewer_opens_no_run():
         rules().matrix.check(draft.author, draft.channel, draft.body.type)
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_viewer_can_neither_halt_nor_resume():
     matrix = rules().matrix
     for kind in ("halt", "resume"):
@@ -176,6 +178,7 @@ def test_the_key_is_the_platforms_the_persons_and_its_message_id_and_never_too_l
             key_of(replace(act("note", text="x"), platform_message_id=bad))
 
 
+@pytest.mark.rule("K1")
 def test_k1_two_people_who_use_one_message_id_have_two_keys():
     mine, theirs = act("note", text="x"), replace(act("note", text="x"), user_id="4712")
     assert key_of(mine) != key_of(theirs)

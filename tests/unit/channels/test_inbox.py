@@ -71,6 +71,7 @@ def test_another_draft_of_a_key_that_waits_is_superseded(path):
     assert rows(path) == [("k1", NOTE, None)]
 
 
+@pytest.mark.rule("K1")
 def test_k1_a_key_of_somebody_else_is_another_key(path):
     eve, ann = ({**json.loads(NOTE), "actor": {"kind": "human", "user_id": user}} for user in ("eve", "ann"))
     assert post(path, eve, "page-7") is None
@@ -165,6 +166,7 @@ def test_a_failed_insert_leaves_no_transaction_open(path, monkeypatch):
         assert not db.in_transaction
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_what_waits_holds_no_secret_and_posting_it_again_posts_nothing(path):
     secret = "xox" + "b-123456789012-abcdefABCDEF"
     draft = draft_to_json(said("ignored", f"the bot's token: {secret}"))
@@ -176,6 +178,7 @@ def test_r_a9_what_waits_holds_no_secret_and_posting_it_again_posts_nothing(path
         assert secret.encode() not in file.read_bytes()
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_value_under_a_telling_key_goes_and_others_stay(path):
     data = {
         "token": "abc",
@@ -192,6 +195,7 @@ def test_r_a9_a_value_under_a_telling_key_goes_and_others_stay(path):
     }
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_key_that_looks_like_a_secret_is_refused(path):
     with pytest.raises(Refused, match="looks like a secret"):
         post(path, NOTE, "pwd=hunter2")

@@ -693,6 +693,7 @@ async def test_two_gateways_cannot_share_an_outbox(tmp_path):
     await second.close()
 
 
+@pytest.mark.rule("K25")
 @pytest.mark.parametrize("at", range(3))
 async def test_k25_a_start_that_is_cancelled_anywhere_lets_go_of_the_outbox(tmp_path, monkeypatch, at):
     """The first wait takes the file, the second writes, the third reads."""

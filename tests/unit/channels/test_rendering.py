@@ -210,6 +210,7 @@ def test_what_comes_every_few_minutes_reads_in_one_short_line(kind):
     assert len(predicate(said(desk_body(kind, **quiet), OPERATOR))) <= 80
 
 
+@pytest.mark.rule("R-F6")
 def test_r_f6_a_ratio_reads_with_its_sessions_and_one_that_cannot_be_says_nothing():
     def text(n, sharpe):
         body = {**DESK_BODIES["DAILY_TRADING_REPORT"], "n": n, "sharpe_30d": sharpe}

@@ -116,6 +116,7 @@ def test_every_contract_in_the_folder_has_a_name() -> None:
     assert sorted(SHIPPED.values()) == sorted(set(FOLDER.rglob("*.json")) - {SCHEMA})
 
 
+@pytest.mark.rule("R-P6")
 @pytest.mark.parametrize("name", OURS)
 def test_r_p6_our_contracts_are_named_after_what_they_judge(name: str) -> None:
     assert load_contract(name).contract_id.startswith(f"{name}/")

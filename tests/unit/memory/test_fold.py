@@ -159,6 +159,7 @@ def test_a_run_outside_the_week_refines_nothing() -> None:
     assert [notes_of(view), notes_of(view, "arch_002")] == [("soon", ""), ("", "")]
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_the_refined_notes_hold_no_excluded_content() -> None:
     log = Log()
     log.architecture("2026-W09", approved=("arch_001",))

@@ -81,6 +81,7 @@ def held(
     return run, writer
 
 
+@pytest.mark.rule("R-S1")
 def test_a_run_leaves_the_files_that_are_always_there_and_they_obey_their_schemas(tmp_path: Path) -> None:
     directory = tmp_path / "runs" / "x"
     run, _ = held(directory)
@@ -148,6 +149,7 @@ def test_the_working_file_is_kept_and_listed_when_asked_for(tmp_path: Path) -> N
     assert read(tmp_path / "embeddings.provenance.json")[0]["debug_jsonl_present"] is True
 
 
+@pytest.mark.rule("R-S1")
 def test_without_any_embedding_there_is_no_arrow_file_and_the_working_file_says_why(tmp_path: Path) -> None:
     held(tmp_path, embedded=lambda trial_id: Embedded(None, "the endpoint is away"))
     assert files(tmp_path) == ALWAYS | CLUSTERED | {"debug/embeddings.jsonl"}
@@ -188,6 +190,7 @@ def test_without_clustering_there_is_no_folder_of_clusters(tmp_path: Path) -> No
     obeys(tmp_path)
 
 
+@pytest.mark.rule("R-S8")
 def test_before_its_end_a_run_says_that_it_is_incomplete(tmp_path: Path) -> None:
     seen: list[Any] = []
 
@@ -202,6 +205,7 @@ def test_before_its_end_a_run_says_that_it_is_incomplete(tmp_path: Path) -> None
     assert read(tmp_path / "manifest.json")[0]["incomplete"] is False
 
 
+@pytest.mark.rule("R-S1", "R-S8")
 def test_an_interrupted_run_is_whole_and_says_that_it_is_incomplete(tmp_path: Path) -> None:
     run = Held(prepared(k_max=8, batch_size=8, workers=2), seconds=lambda trial_id: 4)
     run.hold(ArtifactWriter(tmp_path, print), stops={5: 1})

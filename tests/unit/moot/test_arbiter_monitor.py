@@ -117,6 +117,7 @@ def vector_of(text: str) -> list[float]:
     return found
 
 
+@pytest.mark.rule("R-S2")
 def test_an_answer_is_compared_with_earlier_ones_of_its_own_batch_and_the_first_with_none() -> None:
     (row,) = rows(monitor_of(novelty_threshold=1.0), {0: [1, 0], 1: [1, 0], 2: [-1, 0], 3: [0, 0]})
     assert row["mean_max_sim_to_prior"] == pytest.approx(0.25)  # 0, 1, a negative as 0, a zero vector as 0
@@ -147,6 +148,7 @@ def test_only_an_enforcer_converges() -> None:
         assert stop.get("stop_reason") == reason
 
 
+@pytest.mark.rule("R-S3")
 def test_divergence_is_null_until_answers_were_assigned_before() -> None:
     found = rows(monitor_of(), {0: None}, {1: [1, 0]}, {2: [0, 1]}, {3: None})
     assert [row["js_divergence"] for row in found] == [None, None, pytest.approx(0.3112781245), 0.0]
@@ -170,6 +172,7 @@ def test_a_full_set_of_clusters_says_so_before_the_first_forced_assignment() -> 
     assert forced.similarity == pytest.approx(-(0.5**0.5))
 
 
+@pytest.mark.rule("R-S4")
 def test_equal_answers_are_exactly_alike() -> None:
     chance = random.Random(7)
     monitor = monitor_of(tau=1.0, novelty_threshold=1.0, cluster_limit=1000)

@@ -135,6 +135,7 @@ def test_every_script_leads_to_a_defined_end(script, expected):
     assert is_conformant(record)
 
 
+@pytest.mark.rule("R-A5")
 @pytest.mark.parametrize("n", [0, 6, True, "5", 5.0, None, [5], {}])
 def test_r_a5_a_wrong_cap_ends_the_run_at_once(n):
     record = run(config={**OFF, "max_rounds": n})
@@ -184,6 +185,7 @@ def test_what_no_message_can_carry_is_told_in_one_line(options):
     assert len(str(caught.value)) < 500
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("bad", ["password = hunter2secret", "CPU usage: 93 %"])
 def test_r_a9_a_review_that_is_redacted_is_resumed_all_the_same(bad):
     script = ArenaScript(

@@ -119,6 +119,7 @@ def test_a_day_of_the_desk_that_was_not_opened_is_found() -> None:
     assert f"the desk's day of {begins_at} was not opened" in found(table, log=other)
 
 
+@pytest.mark.rule("K11")
 def test_k11_what_a_late_fill_opened_on_a_halted_desk_is_undone() -> None:
     table = MoneyTable()
     signal = table.signal("BUY", 100)

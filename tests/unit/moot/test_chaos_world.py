@@ -110,6 +110,7 @@ def test_a_spell_of_bots_strikes_and_the_officers_see_to_it(name: str, size: flo
     assert said(struck) > said(sound)
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize(
     ("clock", "speed", "fault", "at_s", "size"),
     [
@@ -402,6 +403,7 @@ def test_what_the_disk_does_not_take_is_not_acknowledged_and_comes_later() -> No
     assert sum(env.actor.kind == "bot" for env in outcome.log) > 20
 
 
+@pytest.mark.rule("K17")
 @pytest.mark.parametrize(("fault", "why"), [("error", "on purpose"), ("full", "disk I/O error")])
 def test_k17_officers_wait_for_a_disk_that_takes_nothing(fault: str, why: str) -> None:
     spell = Spell(n=0, fault=f"store.{fault}", at_s=10.0, for_s=20.0)

@@ -152,6 +152,7 @@ def test_only_who_sits_in_the_seat_may_answer(society: LiveSociety) -> None:
     assert f"{ME} on cli sits in the seat of the critic, not bob on cli" in said
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_namesake_on_another_platform_is_somebody_else(tmp_path: Path) -> None:
     table = proposed(platform="discord")
     with LiveSociety(tmp_path / "data", table.log, lambda: table.now) as society:

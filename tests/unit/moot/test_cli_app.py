@@ -140,6 +140,7 @@ def test_help_has_no_colour_where_none_is_wanted() -> None:
     )
 
 
+@pytest.mark.rule("K24")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -156,6 +157,7 @@ def test_a_wrong_command_line_is_usage(words: list[str], said: str) -> None:
     assert complaint(2, *words).startswith(said)
 
 
+@pytest.mark.rule("K24")
 @pytest.mark.parametrize(
     ("error", "code"),
     [

@@ -38,6 +38,7 @@ def ends(files: Files, code: int, path: str, reason: str, *more: object, **given
 # ---------------------------------------------------------------- the config
 
 
+@pytest.mark.rule("R-A5")
 @pytest.mark.parametrize(
     "config",
     [
@@ -163,6 +164,7 @@ def test_verdicts_in_odd_case_spacing_quotes_and_line_ends(files: Files, line: s
     assert list(record["artifacts"].values())[1] == review
 
 
+@pytest.mark.rule("R-A1")
 @pytest.mark.parametrize(
     "review",
     [
@@ -248,6 +250,7 @@ def test_an_empty_best_effort_leaves_the_cap_what_it_is(files: Files) -> None:
     assert record["final_output"] is None
 
 
+@pytest.mark.rule("R-A7")
 def test_r_a7_a_reviewer_that_writes_is_stopped(files: Files) -> None:
     path = "INIT DRAFTING REVIEWING TERMINATED_ERROR"
 
@@ -322,6 +325,7 @@ def test_a_notebook_that_fails_in_the_middle_leads_to_a_degraded_run(files: File
     assert record["notebook"]["notebook_id"] == "mcp"
 
 
+@pytest.mark.rule("R-A3")
 @pytest.mark.parametrize("fail", [DIES, GARBAGE], ids=["dies", "garbage"])
 def test_r_a3_a_required_notebook_that_fails_in_the_middle_ends_the_run(files: Files, fail: str) -> None:
     command = server(files, fail, 2)

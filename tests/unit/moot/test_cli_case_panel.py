@@ -76,6 +76,7 @@ def test_a_shrunk_panel_shows_the_scores_it_has_and_its_tag(tmp_path: Path) -> N
     assert data("case", place, ID)["panel"]["aborted"]["tag"] == "[PANEL-SHRUNK: usable=4, panel_size=5]"
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_no_condition_fired_stands_where_the_decision_is(tmp_path: Path) -> None:
     text = done("case", sat(tmp_path, eic={"D1": "warn"}), ID)
 

@@ -191,6 +191,7 @@ DAY = TradingDay(
 )
 
 
+@pytest.mark.rule("R-D18")
 @pytest.mark.parametrize(
     ("after_open", "said"),
     [
@@ -284,6 +285,7 @@ def test_positions_keep_ids_and_money_whole_at_any_width(table: MoneyTable, tmp_
     assert narrow[-1] == "left out at this width: cost, mark"
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_a_move_that_breaks_a_rule_is_no_move(table: MoneyTable, tmp_path: Path) -> None:
     table.tell(OPERATOR, bodies.moved("strat_2", from_="production", to="withdrawn"))
 
@@ -335,6 +337,7 @@ def live(table: MoneyTable, tmp_path: Path) -> Iterator[LiveSociety]:
         yield society
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_admin_halts_and_resumes(live: LiveSociety, table: MoneyTable) -> None:
     place = live.directory
     assert done("halt", place, "--why", "prices look wrong").startswith("the desk is halted: message ")
@@ -360,6 +363,7 @@ def test_r_b5_an_admin_halts_and_resumes(live: LiveSociety, table: MoneyTable) -
     assert data("positions", place)["halted"] is None
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_second_halt_is_told_to_break_the_rule(live: LiveSociety) -> None:
     done("halt", live.directory, "--why", "x")
 
@@ -368,6 +372,7 @@ def test_r_b5_a_second_halt_is_told_to_break_the_rule(live: LiveSociety) -> None
     assert "R-B5" not in said, "its sentence says it"
 
 
+@pytest.mark.rule("R-F2")
 def test_r_f2_a_resume_without_a_halt_ends_the_conservative_mode(tmp_path: Path) -> None:
     table = Table(schedules={})
     table.wait(hours=28)
@@ -392,6 +397,7 @@ def test_what_is_not_halted_cannot_resume(table: MoneyTable, tmp_path: Path) -> 
     assert data("status", place)["queued"] == 0
 
 
+@pytest.mark.rule("R-E5")
 def test_r_e5_only_admins_halt_and_resume(table: MoneyTable, tmp_path: Path) -> None:
     table.halt()
     place = log_of(table, tmp_path)
@@ -403,6 +409,7 @@ def test_r_e5_only_admins_halt_and_resume(table: MoneyTable, tmp_path: Path) -> 
     assert data("status", place)["queued"] == 0
 
 
+@pytest.mark.rule("R-E5")
 def test_r_e5_a_living_society_refuses_a_viewers_halt(live: LiveSociety) -> None:
     said = complaint(3, "halt", live.directory, "--why", "x", "--as", "bob")
     assert "viewer may not post HALT: only admin" in said
@@ -515,6 +522,7 @@ def test_surfaces_are_told_of_the_desk_if_they_may_read_it() -> None:
     assert told["strategies"] == "the log names no strategy"
 
 
+@pytest.mark.rule("R-B11")
 def test_r_b11_who_may_not_read_the_desk_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
 

@@ -3,6 +3,8 @@
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.seats import ADMIN
 from tests.doubles import bodies
@@ -74,6 +76,7 @@ def test_how_each_ended_is_told(tmp_path: Path) -> None:
     assert "expired          uncertain hypotheses are rejected  " in text
 
 
+@pytest.mark.rule("R-E3")
 def test_r_e3_how_often_a_trigger_came_up_again_is_told(tmp_path: Path) -> None:
     table = silent(6.9)
     place = write_log(tmp_path / "open", table.log)
@@ -103,6 +106,7 @@ def test_where_nothing_was_escalated_nothing_waits(tmp_path: Path) -> None:
     assert data("escalations", place) == []
 
 
+@pytest.mark.rule("K5")
 def test_k5_one_that_was_overtaken_before_it_opened_waits_for_nobody(tmp_path: Path) -> None:
     table = Table(schedules={"micro": {"at": [(START + timedelta(hours=23)).isoformat()]}})
     table.until(START + timedelta(hours=23))

@@ -203,6 +203,7 @@ def test_majority_and_what_nothing_fired_means_are_options(tmp_path: Path) -> No
     assert "--majority" in complaint(2, *command, "--majority", "most")
 
 
+@pytest.mark.rule("R-P1")
 @pytest.mark.parametrize(
     ("size", "holding", "rule", "fires"),
     [
@@ -224,6 +225,7 @@ def test_r_p1_a_panel_of_any_size_is_synthesized(
     assert found["matrix"]["D1"].keys() == set(seats)
 
 
+@pytest.mark.rule("R-P6")
 def test_r_p6_a_review_mode_without_a_template_is_synthesized_and_another_mode_is_not(tmp_path: Path) -> None:
     value: dict[str, Any] = {**as_json(FULL), "mode": "reviewer_guided", "panel_size": 1}
     contract = write(tmp_path / "c.json", json.dumps(value))

@@ -222,6 +222,7 @@ def test_a_contract_that_cannot_be_run_is_named_with_exit_code_2(folder: Folder)
     assert "[CONTRACT-INELIGIBLE" in result.stdout
 
 
+@pytest.mark.rule("R-P3")
 def test_r_p3_an_orphaned_expression_is_exit_code_2_whoever_reviews(folder: Folder) -> None:
     folder.answer_all()
     value = json.loads((Path("config/contracts/reviewer/methodology_focus.json")).read_text())

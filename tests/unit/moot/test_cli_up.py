@@ -132,6 +132,7 @@ def test_a_number_or_a_file_that_no_society_can_have_is_usage(
     assert not (tmp_path / "q").exists()
 
 
+@pytest.mark.rule("K7")
 def test_k7_a_start_that_takes_long_jumps_over_no_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -168,6 +168,7 @@ def test_the_wait_is_converted_to_wall_time() -> None:
     opened(120, check)
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("speed", [0.5, 120, 100_000])
 def test_k6_of_a_stall_a_second_counts_whoever_looks_first(speed: float) -> None:
     def check(clock: PacedClock, wall: Wall) -> None:
@@ -187,6 +188,7 @@ def test_k6_of_a_stall_a_second_counts_whoever_looks_first(speed: float) -> None
     opened(speed, check)
 
 
+@pytest.mark.rule("K6")
 def test_k6_time_stands_while_anybody_holds_it_and_goes_on_from_there() -> None:
     def check(clock: PacedClock, wall: Wall) -> None:
         port = Port()

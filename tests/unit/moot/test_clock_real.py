@@ -132,6 +132,7 @@ def running(check: Callable[[RealClock, Wall, list[timedelta]], None]) -> None:
     wall.clock().run(main)
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("how", ["pass_s", "set_by_s"])
 def test_k6_a_jump_is_not_followed_until_it_has_been_said(how: str) -> None:
     told: list[timedelta] = []
@@ -157,6 +158,7 @@ def test_k6_a_jump_is_not_followed_until_it_has_been_said(how: str) -> None:
     assert len(told) == 1
 
 
+@pytest.mark.rule("K6")
 def test_k6_a_clock_that_is_set_forth_and_back_is_behind_by_nothing() -> None:
     def check(clock: RealClock, wall: Wall, _told: list[timedelta]) -> None:
         now = clock.now()
@@ -169,6 +171,7 @@ def test_k6_a_clock_that_is_set_forth_and_back_is_behind_by_nothing() -> None:
     running(check)
 
 
+@pytest.mark.rule("K6")
 def test_k6_time_that_is_held_is_caught_up_with_in_silence_when_it_is_short_and_told_when_it_is_long() -> (
     None
 ):

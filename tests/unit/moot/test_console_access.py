@@ -367,6 +367,7 @@ def as_made(path: Path, text: str) -> Access:
     return Access.load(path, authority, fresh=lambda n: bytes(range(n)))
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_token_of_an_earlier_start_gives_way_to_one_that_is_redacted(tmp_path: Path) -> None:
     path = tmp_path / NAME
     ann = "a" * 32
@@ -403,6 +404,7 @@ def test_where_the_disk_takes_no_new_token_the_old_one_goes_on(
     assert access.by_token(OLD) is not None and not access.remark
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_token_that_is_made_is_redacted_wherever_it_is_said_bare(tmp_path: Path) -> None:
     path = tmp_path / access.NAME
     access._make(path, lambda n: bytes(range(n)))

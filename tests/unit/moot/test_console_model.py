@@ -339,6 +339,7 @@ async def test_an_open_case_shows_what_is_owed_and_what_was(directory: Path, pas
         }
 
 
+@pytest.mark.rule("K14")
 @pytest.mark.parametrize("platform", ["console", "discord"])
 async def test_k14_who_sits_in_a_seat_is_a_person_on_a_platform(tmp_path: Path, platform: str) -> None:
     table, who = Table(), Actor("human", platform, "owner")
@@ -386,6 +387,7 @@ async def test_an_unknown_case_is_not_there(directory: Path) -> None:
 # ---------------------------------------------------------------- who reads
 
 
+@pytest.mark.rule("R-B11")
 async def test_r_b11_a_viewer_gets_nothing_of_channels_that_viewers_do_not_read(
     directory: Path, past: list[Envelope]
 ) -> None:
@@ -488,6 +490,7 @@ async def test_only_so_many_past_moments_are_open_at_once(directory: Path) -> No
             await back.close()
 
 
+@pytest.mark.rule("R-B11")
 async def test_r_b11_an_explanation_tells_a_viewer_nothing_of_channels_that_viewers_do_not_read(
     directory: Path, past: list[Envelope]
 ) -> None:
@@ -683,6 +686,7 @@ async def test_a_page_that_falls_behind_is_told_to_reload_and_nothing_is_kept_fo
     assert hub.readers == 0
 
 
+@pytest.mark.rule("K7")
 def test_k7_society_time_goes_on_at_its_speed_and_stops_where_something_falls_due(
     past: list[Envelope],
 ) -> None:

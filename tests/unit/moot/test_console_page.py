@@ -113,6 +113,7 @@ def raised(**over: Any) -> EscalationView:
     return EscalationView(**{**fields, **over})
 
 
+@pytest.mark.rule("R-E2")
 @pytest.mark.parametrize(
     ("over", "said"),
     [
@@ -131,6 +132,7 @@ def test_r_e2_how_an_escalation_ended_names_what_was_chosen(over: dict[str, Any]
     assert raised_of(raised(**over))["said"] == said
 
 
+@pytest.mark.rule("R-E2")
 def test_r_e2_a_field_for_own_words_says_that_they_choose_nothing() -> None:
     assert "not even the first: trading stays halted" in raised_of(raised())["freely"]
     assert "nothing is deployed" in raised_of(raised(code="deployment"))["freely"]
@@ -422,6 +424,7 @@ def a_cycle(*said: tuple[int, dict[str, Any]]) -> list[Envelope]:
     ]
 
 
+@pytest.mark.rule("R-D1")
 def test_r_d1_the_targets_of_a_micro_cycle_are_shown_beside_what_came() -> None:
     first, answer, second = bodies.assessment(1), bodies.rebuttal(), bodies.assessment(2)
     said = a_cycle(

@@ -60,6 +60,7 @@ async def reached(directory: Path, on_change: Callable[[], None]) -> AsyncIterat
             await asyncio.gather(task, return_exceptions=True)
 
 
+@pytest.mark.rule("K8")
 async def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(tmp_path: Path) -> None:
     async with reached(tmp_path, lambda: None) as reaching:
         # Also one that was not there yet when the page opened.
@@ -76,6 +77,7 @@ async def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(tmp_pa
             assert society.shown == set()
 
 
+@pytest.mark.rule("K8")
 async def test_k8_what_a_page_left_while_a_new_society_was_told_is_not_told_as_shown(tmp_path: Path) -> None:
     async with reached(tmp_path, lambda: None) as reaching:
         await reaching.hold("page 1", frozenset({"esc_1"}))

@@ -53,6 +53,7 @@ async def test_a_society_that_hears_late_of_its_own_lines_has_no_other_log(tmp_p
     assert [line for line in said if line["event"] == "another log"] == []
 
 
+@pytest.mark.rule("K1")
 async def test_k1_what_is_done_while_the_console_starts_is_done_once_it_has_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,6 +126,7 @@ def test_a_viewer_may_note_but_not_stop() -> None:
     assert kinds(at_the_door(script)).count("NOTE") == 1
 
 
+@pytest.mark.rule("K1")
 def test_k1_a_guest_who_posts_under_the_keys_of_another_swallows_nothing() -> None:
     async def script(door: Door, stage: Stage) -> None:
         eve = Actor("human", "discord", "eve")
@@ -141,6 +142,7 @@ def test_k1_a_guest_who_posts_under_the_keys_of_another_swallows_nothing() -> No
     assert kinds(at_the_door(script)).count("NOTE") == 5
 
 
+@pytest.mark.rule("K1")
 @pytest.mark.parametrize("platform", ["ruling", "ping", "desk", "micro"])
 def test_k1_no_platform_is_called_like_an_officers_ids(platform: str) -> None:
     async def script(door: Door, stage: Stage) -> None:
@@ -150,6 +152,7 @@ def test_k1_no_platform_is_called_like_an_officers_ids(platform: str) -> None:
     assert "NOTE" not in kinds(at_the_door(script))
 
 
+@pytest.mark.rule("K3")
 @pytest.mark.parametrize("author", [REFEREE, TIMEKEEPER, CRITIC])
 def test_k3_a_guest_cannot_speak_for_an_officer_or_a_bot(author: Seat) -> None:
     async def script(door: Door, stage: Stage) -> None:
@@ -160,6 +163,7 @@ def test_k3_a_guest_cannot_speak_for_an_officer_or_a_bot(author: Seat) -> None:
     assert "NOTE" not in kinds(at_the_door(script))
 
 
+@pytest.mark.rule("K3")
 @pytest.mark.parametrize("kind", ["bot", "officer"])
 @pytest.mark.parametrize("author", [VIEWER, ADMIN])
 def test_k3_a_guest_is_a_person_and_neither_a_bot_nor_an_officer(author: Seat, kind: ActorKind) -> None:
@@ -170,6 +174,7 @@ def test_k3_a_guest_is_a_person_and_neither_a_bot_nor_an_officer(author: Seat, k
     assert "NOTE" not in kinds(at_the_door(script))
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_seat_is_spoken_for_by_who_holds_it() -> None:
     async def script(door: Door, stage: Stage) -> None:
         taken = SeatTaken(seat="critic", user_id="ann", reason="")
@@ -212,6 +217,7 @@ def test_what_is_no_draft_is_refused_and_kept() -> None:
     assert "xoxb-123456789012" not in audit.reason
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_person_in_the_reviewers_seat_only_writes_the_review() -> None:
     async def script(door: Door, stage: Stage) -> None:
         task = {"task_id": "t", "initial_prompt": "plan", "session_id": "s"}
@@ -275,6 +281,7 @@ def answers(*given: Message) -> list[Receipt]:
     return [receipt._replace(note=receipt.note.replace(named_case[0], "ESC")) for receipt in receipts]
 
 
+@pytest.mark.rule("R-E4")
 @pytest.mark.parametrize(
     ("given", "notes"),
     [
@@ -327,6 +334,7 @@ def test_whoever_has_the_printed_address_is_an_admin_on_the_console_and_nobody_e
     at_the_door(script)
 
 
+@pytest.mark.rule("K1", "K9", "K14", "K21")
 @pytest.mark.parametrize(
     ("over", "rule", "field"),
     [
@@ -355,6 +363,7 @@ def test_k1_k9_k14_k21_what_verify_would_find_is_refused_at_the_door(
     assert judged(_lines(log)).findings == ()
 
 
+@pytest.mark.rule("K14")
 def test_k14_whoever_holds_a_seat_speaks_in_its_tenure_and_answers_what_it_owes() -> None:
     async def script(door: Door, stage: Stage) -> None:
         seq = (await door.publish(Draft(

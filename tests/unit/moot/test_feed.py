@@ -223,6 +223,7 @@ def test_what_is_no_terminal_gets_one_plain_line_a_message_and_no_status() -> No
     assert sum("a long story" in line for line in text.splitlines()) == 1
 
 
+@pytest.mark.rule("K8")
 def test_k8_the_status_line_keeps_ticking_when_the_clock_slows_down() -> None:
     """A tick that was set at 3600x must not be waited for at 1x."""
     on = console(is_terminal=True)

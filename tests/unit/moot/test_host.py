@@ -94,6 +94,7 @@ def debate_of(stage: Stage) -> str | None:
 # ---------------------------------------------------------------- K12: views
 
 
+@pytest.mark.rule("K12")
 def test_k12_a_mind_is_not_shown_hidden_types_and_hidden_cases() -> None:
     async def script(stage: Stage) -> None:
         obligation = await until(stage, lambda: owed(stage, EVOLVER, "VERDICT"))
@@ -114,6 +115,7 @@ def test_k12_a_mind_is_not_shown_hidden_types_and_hidden_cases() -> None:
     play(trio(CannedMind()) | {EVOLVER: Silent()}, script)
 
 
+@pytest.mark.rule("K12")
 def test_k12_a_mind_is_not_shown_what_its_seat_may_not_read() -> None:
     critic = Watched()
 
@@ -126,6 +128,7 @@ def test_k12_a_mind_is_not_shown_what_its_seat_may_not_read() -> None:
     assert [env.channel for env in critic.shown("RISK_ASSESSMENT").notes] == ["#a-arena", "#bridge"]
 
 
+@pytest.mark.rule("K12")
 def test_k12_the_transcript_of_a_debate_begins_with_its_cycle() -> None:
     critic = Watched()
 
@@ -139,6 +142,7 @@ def test_k12_the_transcript_of_a_debate_begins_with_its_cycle() -> None:
     ]
 
 
+@pytest.mark.rule("K12")
 def test_k12_a_closed_obligation_has_no_view_and_no_draft() -> None:
     async def script(stage: Stage) -> None:
         obligation = await until(stage, lambda: owed(stage, EXPLORER, "HYPOTHESIS"))
@@ -151,6 +155,7 @@ def test_k12_a_closed_obligation_has_no_view_and_no_draft() -> None:
     play(trio(CannedMind()), script)
 
 
+@pytest.mark.rule("K23")
 def test_k23_the_mind_of_a_linked_case_is_shown_the_case_it_reopens() -> None:
     evolver = Watched()
 
@@ -177,6 +182,7 @@ def test_k23_the_mind_of_a_linked_case_is_shown_the_case_it_reopens() -> None:
 # ---------------------------------------------------------------- K13: one dispatcher
 
 
+@pytest.mark.rule("K13")
 def test_k13_publish_returns_after_docket_and_memory_have_it_and_listeners_hear_in_order() -> None:
     heard: list[int] = []
 
@@ -199,6 +205,7 @@ def test_k13_publish_returns_after_docket_and_memory_have_it_and_listeners_hear_
     assert heard == sorted(heard) and len(heard) >= 25
 
 
+@pytest.mark.rule("K13")
 def test_k13_a_view_keeps_memory_as_it_was_when_the_mind_was_asked() -> None:
     evolver = Watched()
     digests: dict[str, str] = {}
@@ -226,6 +233,7 @@ def test_k13_a_view_keeps_memory_as_it_was_when_the_mind_was_asked() -> None:
 # ---------------------------------------------------------------- K5: faults
 
 
+@pytest.mark.rule("K5")
 def test_k5_the_host_stops_with_a_clear_message_when_an_officer_says_what_no_table_derives() -> None:
     faults: list[Exception] = []
 
@@ -257,6 +265,7 @@ def test_k5_the_host_stops_with_a_clear_message_when_an_officer_says_what_no_tab
     assert "\n" not in str(fault) and "seq" in str(fault)
 
 
+@pytest.mark.rule("K5")
 def test_k5_whatever_breaks_in_the_fold_stops_the_host() -> None:
     """Docket and log differ from the message on that was not folded, whether an officer or a bug is to blame."""
 
@@ -289,6 +298,7 @@ def test_k5_whatever_breaks_in_the_fold_stops_the_host() -> None:
 # ---------------------------------------------------------------- K10: violations
 
 
+@pytest.mark.rule("K10")
 def test_k10_an_illegal_answer_changes_nothing_and_the_mind_learns_why() -> None:
     class Wrong(Watched):
         async def answer(self, view: View) -> Reply | None:
@@ -323,6 +333,7 @@ def forbidden(text: str, n: int) -> Draft:
                  actor=Actor("bot"), case_id="c", key=f"bad{n}")  # fmt: skip
 
 
+@pytest.mark.rule("K18")
 def test_k18_a_flood_of_refusals_is_ten_lines_a_minute_and_the_rest_is_counted() -> None:
     async def script(stage: Stage) -> None:
         for n in range(25):
@@ -337,6 +348,7 @@ def test_k18_a_flood_of_refusals_is_ten_lines_a_minute_and_the_rest_is_counted()
     assert sum(audit.count for audit in audits) == 26
 
 
+@pytest.mark.rule("K18")
 def test_k18_the_flood_of_one_seat_hides_no_refusal_of_another() -> None:
     async def script(stage: Stage) -> None:
         for n in range(12):
@@ -348,6 +360,7 @@ def test_k18_the_flood_of_one_seat_hides_no_refusal_of_another() -> None:
     assert [audit.seat for audit in of(play({}, script), "AUDIT")] == ["explorer"] * 10 + ["critic"]
 
 
+@pytest.mark.rule("K18")
 def test_k18_refused_bytes_are_kept_without_secrets_and_not_without_end() -> None:
     async def script(stage: Stage) -> None:
         with pytest.raises(Refused):
@@ -390,6 +403,7 @@ def test_an_admin_who_restarts_a_seat_has_its_mind_asked_again() -> None:
     assert not findings(log)
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_bot_is_silent_while_a_person_holds_its_seat_and_speaks_again_after() -> None:
     async def script(stage: Stage) -> None:
         await stage.post(person(SeatTaken(seat="explorer", user_id="ann", reason="mine")))
@@ -403,6 +417,7 @@ def test_k14_a_bot_is_silent_while_a_person_holds_its_seat_and_speaks_again_afte
     assert log[4].tenure == log[3].seq
 
 
+@pytest.mark.rule("K14")
 def test_k14_an_answer_prepared_before_the_seat_was_taken_is_a_violation() -> None:
     async def script(stage: Stage) -> None:
         obligation = await until(stage, lambda: owed(stage, EXPLORER, "HYPOTHESIS"))
@@ -425,6 +440,7 @@ def test_k14_an_answer_prepared_before_the_seat_was_taken_is_a_violation() -> No
     assert not findings(log)
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_bot_that_knows_the_tenure_of_who_took_its_seat_is_refused_at_once() -> None:
     async def script(stage: Stage) -> None:
         obligation = await until(stage, lambda: owed(stage, EXPLORER, "HYPOTHESIS"))
@@ -447,6 +463,7 @@ def test_k14_a_bot_that_knows_the_tenure_of_who_took_its_seat_is_refused_at_once
     assert not findings(log)
 
 
+@pytest.mark.rule("K14")
 def test_k14_two_missed_deadlines_in_a_row_release_a_taken_seat() -> None:
     async def script(stage: Stage) -> None:
         await stage.post(person(SeatTaken(seat="critic", user_id="ann", reason="mine")))
@@ -470,6 +487,7 @@ def test_k14_two_missed_deadlines_in_a_row_release_a_taken_seat() -> None:
 # ---------------------------------------------------------------- K21 and overrides
 
 
+@pytest.mark.rule("K21")
 @pytest.mark.parametrize("scope", ["system A", "the debate"])
 def test_k21_a_stop_ends_the_cases_it_names_and_their_bots_fall_silent(scope: str) -> None:
     async def script(stage: Stage) -> None:
@@ -491,6 +509,7 @@ def test_k21_a_stop_ends_the_cases_it_names_and_their_bots_fall_silent(scope: st
     assert not findings(log)
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_stop_of_the_society_is_noted_once_it_stands_in_the_log() -> None:
     async def script(stage: Stage) -> None:
         await stage.wait(minutes=1)
@@ -521,6 +540,7 @@ def test_an_override_of_an_open_debate_takes_effect_at_once() -> None:
     assert not findings(log)
 
 
+@pytest.mark.rule("K23")
 def test_k23_an_override_of_an_ended_debate_opens_another_and_leaves_the_old_one_as_it_was() -> None:
     kept: list[Any] = []
 

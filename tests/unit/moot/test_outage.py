@@ -74,6 +74,7 @@ def test_a_full_disk_is_tried_evenly_and_one_that_is_full_again_at_once_ever_les
     assert again[::2] == again[1::2] == [1.0, 2.0, 4.0, 8.0, 8.0, 8.0]
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("make", [lambda: PacedClock(START, 600.0), RealClock])
 def test_k6_time_stands_until_the_disk_takes_messages_again(
     make: Any, monkeypatch: pytest.MonkeyPatch

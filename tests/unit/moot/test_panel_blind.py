@@ -204,6 +204,7 @@ def test_the_quotes_are_runs_of_the_paper_and_the_title_is_exempt() -> None:
     assert runs(TITLE) <= runs(PAPER)
 
 
+@pytest.mark.rule("R-P7")
 def test_r_p7_no_phase_1_view_holds_twelve_words_of_the_paper() -> None:
     async def script(sitting: Sitting) -> None:
         await sitting.look(*REVIEWERS)
@@ -227,6 +228,7 @@ def test_r_p7_no_phase_1_view_holds_twelve_words_of_the_paper() -> None:
     sit(script)
 
 
+@pytest.mark.rule("K12")
 def test_k12_a_reviewer_whose_wrong_answer_was_refused_is_still_blind() -> None:
     async def script(sitting: Sitting) -> None:
         view = await sitting.view(DA)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
+
 from moot.clock import PacedClock
 from moot.config.settings import load_settings
 from moot.control import control_clock
@@ -74,6 +76,7 @@ def clock_sets(log: list[Envelope]) -> list[tuple[float, str]]:
     return [(env.body.speed, env.body.reason) for env in log if env.body.type == "CLOCK_SET"]  # type: ignore[attr-defined]
 
 
+@pytest.mark.rule("K8")
 def test_k8_the_clock_drops_to_1x_while_a_taken_seat_owes_and_goes_on_after_the_answer() -> None:
     async def script(society: Society, patience: Patience) -> None:
         await reached(lambda: owes(society))
@@ -96,6 +99,7 @@ def test_k8_the_clock_drops_to_1x_while_a_taken_seat_owes_and_goes_on_after_the_
     ]
 
 
+@pytest.mark.rule("K7", "K8")
 def test_k7_k8_every_change_of_pace_is_a_message_of_the_timekeeper_and_time_does_not_jump() -> None:
     async def script(society: Society, patience: Patience) -> None:
         await reached(lambda: owes(society))
@@ -111,6 +115,7 @@ def test_k7_k8_every_change_of_pace_is_a_message_of_the_timekeeper_and_time_does
         assert abs((env.sent_at - env.body.society_at).total_seconds()) < FULL  # type: ignore[attr-defined]
 
 
+@pytest.mark.rule("K8")
 def test_k8_patience_ends_after_the_configured_wall_time_and_is_not_had_again_for_the_same_debt() -> None:
     async def script(society: Society, patience: Patience) -> None:
         await reached(lambda: owes(society))
@@ -129,6 +134,7 @@ def test_k8_patience_ends_after_the_configured_wall_time_and_is_not_had_again_fo
     ]
 
 
+@pytest.mark.rule("K8")
 def test_k8_a_wall_time_of_zero_waits_for_nobody() -> None:
     async def script(society: Society, _patience: Patience) -> None:
         await reached(lambda: owes(society))
@@ -138,6 +144,7 @@ def test_k8_a_wall_time_of_zero_waits_for_nobody() -> None:
     assert clock_sets(live(script, wall_s=0)) == []
 
 
+@pytest.mark.rule("K8")
 def test_k8_an_escalation_held_open_on_a_page_is_waited_for_until_the_page_closes() -> None:
     async def script(society: Society, patience: Patience) -> None:
         context = society.host.docket.context
@@ -154,6 +161,7 @@ def test_k8_an_escalation_held_open_on_a_page_is_waited_for_until_the_page_close
     assert re.fullmatch(r"waiting for an answer to esc_\w+, which a page shows, 10 min at most", why)
 
 
+@pytest.mark.rule("K8")
 def test_k8_a_person_who_owes_already_at_the_start_is_waited_for() -> None:
     async def script(society: Society, first: Patience) -> None:
         await first.close()
@@ -169,6 +177,7 @@ def test_k8_a_person_who_owes_already_at_the_start_is_waited_for() -> None:
     assert clock_sets(live(script))[0][0] == 1.0
 
 
+@pytest.mark.rule("K8")
 def test_k8_what_opens_while_the_pace_is_still_being_restored_is_waited_for_too() -> None:
     async def script(society: Society, patience: Patience) -> None:
         await reached(lambda: owes(society))

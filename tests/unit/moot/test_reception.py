@@ -34,6 +34,7 @@ def test_status_and_escalations_are_told_in_words() -> None:
     assert "status, escalations, positions or strategies" in told["other"]
 
 
+@pytest.mark.rule("R-B11")
 def test_r_b11_a_viewer_is_told_what_stands_in_the_channels_that_viewers_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -77,6 +78,7 @@ class Waits:
         self.told.append((escalation_id, is_open))
 
 
+@pytest.mark.rule("K8")
 def test_k8_an_escalation_is_held_open_while_any_guest_shows_it() -> None:
     waits = Waits()
 

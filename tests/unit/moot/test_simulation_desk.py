@@ -221,6 +221,7 @@ def test_what_strategies_made_adds_up_to_the_books_equity() -> None:
     ]
 
 
+@pytest.mark.rule("K11")
 def test_k11_fills_are_counted_whatever_rule_they_break_orders_are_not(told: Told) -> None:
     broken = changed(violation=Violation("R-B5", "halted"))
     told("ORDER", TRADER, broken)
@@ -272,6 +273,7 @@ def test_a_check_that_breaks_a_rule_measures_nothing(told: Told) -> None:
     assert told.desk.equity == 1000.0
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_deployments_are_counted_by_what_was_decided_and_by_whom(told: Told) -> None:
     told("DEPLOY_NOTICE", fx=changed(ended=(deployment("deployed", "DEPLOY"),)))
     for n, (reason, decision, outcome) in enumerate(

@@ -72,6 +72,7 @@ def same(one: Docket, two: Docket) -> bool:
     )
 
 
+@pytest.mark.rule("K18")
 def test_k18_a_restart_from_a_snapshot_holds_what_folding_the_whole_log_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +88,7 @@ def test_k18_a_restart_from_a_snapshot_holds_what_folding_the_whole_log_gives(
     assert same(held["docket"], refolded(tmp_path))
 
 
+@pytest.mark.rule("K18")
 def test_k18_a_desk_that_was_briefed_goes_on_from_its_snapshot(tmp_path: Path) -> None:
     """A strategy remembers what briefs say of it; that is worked out anew, not kept."""
     life = live(tmp_path, 24)["docket"].context.fold_named("life")

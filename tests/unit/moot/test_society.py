@@ -98,6 +98,7 @@ def refolded(log: list[Envelope]) -> tuple[Docket, InMemoryStore]:
 # ---------------------------------------------------------------- K4: the log explains itself
 
 
+@pytest.mark.rule("K4")
 def test_k4_the_first_message_carries_configuration_seed_rules_and_data_hashes(tmp_path: Path) -> None:
     live(tmp_path, 1, seed=77)
     body = log_of(tmp_path)[0].body
@@ -108,6 +109,7 @@ def test_k4_the_first_message_carries_configuration_seed_rules_and_data_hashes(t
     assert len(prices["sha256"]) == 64 and prices["spec"] == "sample"
 
 
+@pytest.mark.rule("K4")
 def test_k4_a_society_that_goes_on_keeps_the_prices_of_its_first_start(tmp_path: Path) -> None:
     settings = load_settings(prices={"source": "synthetic"})
     live(tmp_path, 1, seed=1, settings=settings)
@@ -117,12 +119,14 @@ def test_k4_a_society_that_goes_on_keeps_the_prices_of_its_first_start(tmp_path:
     assert (first.seed, second.seed) == (1, 2)
 
 
+@pytest.mark.rule("K4")
 def test_k4_two_societies_born_alike_differ_from_their_first_message_on(tmp_path: Path) -> None:
     live(tmp_path / "one", 0.1)
     live(tmp_path / "two", 0.1)
     assert log_of(tmp_path / "one")[0].hash != log_of(tmp_path / "two")[0].hash
 
 
+@pytest.mark.rule("K4")
 def test_k4_a_society_keeps_its_identity_when_it_goes_on(tmp_path: Path) -> None:
     live(tmp_path, 0.1)
     live(tmp_path, 0.1, society_id="another")
@@ -137,6 +141,7 @@ async def nothing(society: Society, _clock: VirtualClock) -> None:
     """Live no longer than it takes to start."""
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("end", ["stopped", "crashed"])
 def test_k6_an_outage_of_three_hours_shifts_what_is_owed_and_skips_each_micro_slot(
     tmp_path: Path, end: str
@@ -164,6 +169,7 @@ def test_k6_an_outage_of_three_hours_shifts_what_is_owed_and_skips_each_micro_sl
     assert not findings(log)
 
 
+@pytest.mark.rule("K6")
 def test_k6_a_long_outage_skips_every_micro_slot_once_and_runs_only_the_latest_daily(tmp_path: Path) -> None:
     live(tmp_path, 1)
     live(tmp_path, 3, at=START + timedelta(hours=62))
@@ -202,6 +208,7 @@ def test_a_crash_between_two_messages_leaves_a_society_that_goes_on_where_it_was
     assert not findings(log)
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_society_that_a_person_stopped_ends_and_may_be_started_again(tmp_path: Path) -> None:
     async def stop(society: Society, clock: VirtualClock) -> None:
         draft = Draft(
@@ -230,6 +237,7 @@ def test_k21_a_society_that_a_person_stopped_ends_and_may_be_started_again(tmp_p
     assert cases <= set(society.host.docket.ended)
 
 
+@pytest.mark.rule("K3")
 def test_k3_a_second_society_on_a_directory_is_refused_and_touches_nothing(tmp_path: Path) -> None:
     live(tmp_path, 1)
     memory = tmp_path / "moot.memory.sqlite"
@@ -239,6 +247,7 @@ def test_k3_a_second_society_on_a_directory_is_refused_and_touches_nothing(tmp_p
     assert memory.read_bytes() == b"another process writes this"
 
 
+@pytest.mark.rule("K25")
 def test_k25_a_start_that_fails_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def full(_self: object, _draft: Draft) -> None:
         raise StorageError("disk full")
@@ -252,6 +261,7 @@ def test_k25_a_start_that_fails_leaves_nothing_open(tmp_path: Path, monkeypatch:
     live(tmp_path, 1)
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_log_that_breaks_the_tables_is_not_gone_on_with(tmp_path: Path) -> None:
     """Its chain is sound, but its timekeeper started the wrong seat."""
     live(tmp_path / "sound", 1)
@@ -348,6 +358,7 @@ def test_memory_left_behind_without_a_log_is_not_believed(tmp_path: Path) -> Non
 # ---------------------------------------------------------------- K7: which clock
 
 
+@pytest.mark.rule("K7")
 def test_k7_the_real_clock_is_refused_while_the_log_is_ahead_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -363,6 +374,7 @@ def test_k7_the_real_clock_is_refused_while_the_log_is_ahead_of_it(
         pass
 
 
+@pytest.mark.rule("K7")
 def test_k7_accelerated_time_goes_on_where_the_log_ended_and_the_real_clock_from_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -383,6 +395,7 @@ def test_a_speed_that_makes_no_sense_is_refused(tmp_path: Path, speed: float) ->
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.rule("K7")
 def test_k7_a_virtual_clock_has_no_pace_to_set(tmp_path: Path) -> None:
     async def script(society: Society, _clock: VirtualClock) -> None:
         with pytest.raises(ValueError, match="virtual clock has no pace"):

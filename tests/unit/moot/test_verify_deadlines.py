@@ -150,6 +150,7 @@ def test_officers_may_be_late_by_a_minute_or_five_wall_seconds(
     assert judged(delayed(lines, cut, timedelta(seconds=late_s))).ok is ok
 
 
+@pytest.mark.rule("R-D17")
 @pytest.mark.parametrize(("late_s", "ok"), [(30.0, True), (59.0, True), (61.0, False)])
 def test_r_d17_a_cycle_that_waited_is_due_from_the_end_of_what_it_waited_for(late_s: float, ok: bool) -> None:
     """Its nominal instant is long ago by then; the patience with the timekeeper begins at the end."""

@@ -107,6 +107,7 @@ def blind(monkeypatch: Patch) -> None:
     monkeypatch.setattr(machine, "check", nothing)
 
 
+@pytest.mark.rule("K11")
 @pytest.mark.usefixtures("blind")
 @pytest.mark.parametrize(("kind", "field", "step", "rule"), FIGURES)
 def test_k11_a_figure_that_is_a_cent_or_a_digit_off_is_found(
@@ -136,6 +137,7 @@ def friday(tmp_path_factory: pytest.TempPathFactory) -> Lines:
     return [json.loads(env.line) for env in log]
 
 
+@pytest.mark.rule("K11")
 @pytest.mark.usefixtures("blind")
 @pytest.mark.parametrize(
     ("field", "step"),
@@ -166,6 +168,7 @@ def test_a_curve_starts_from_one_amount_in_the_book_and_for_the_auditor(
     assert money.allocation("strat_2").scaleb(4) == table.book.allocation("strat_2")
 
 
+@pytest.mark.rule("K11")
 @pytest.mark.usefixtures("blind")
 def test_k11_a_promise_on_figures_that_the_executions_do_not_make_is_found() -> None:
     table = DeskTable()
@@ -175,6 +178,7 @@ def test_k11_a_promise_on_figures_that_the_executions_do_not_make_is_found() -> 
     assert_found(lines, "PROMOTION_PROPOSAL", "paper_trading_metrics.pnl_usd", 0.01, "R-B3")
 
 
+@pytest.mark.rule("K11")
 @pytest.mark.usefixtures("blind")
 def test_k11_a_figure_that_is_off_names_the_fills_that_may_be(sound: Lines) -> None:
     lines = copy.deepcopy(sound)
@@ -187,6 +191,7 @@ def test_k11_a_figure_that_is_off_names_the_fills_that_may_be(sound: Lines) -> N
     assert {f.invariant for f in found} == {"money", "money-adds-up"}
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("crash", [True, False])
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_k6_a_day_that_began_while_the_society_was_down_is_opened_in_time(crash: bool, goes_on: bool) -> None:

@@ -62,6 +62,7 @@ def seq_of(lines: Lines, kind: str) -> int:
     return next(int(line["seq"]) for line in lines if line["body"]["type"] == kind)
 
 
+@pytest.mark.rule("R-M1")
 def test_a_simulated_society_verifies_with_its_evidence(lines: Lines) -> None:
     report = judged(lines, evidence=True)
     assert report.ok

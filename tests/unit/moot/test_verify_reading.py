@@ -37,6 +37,7 @@ def test_layout_does_not_matter() -> None:
         assert reasons(json.dumps(line, ensure_ascii=True)) == []
 
 
+@pytest.mark.rule("K15")
 @pytest.mark.parametrize("how", [{}, {"sort_keys": True, "separators": (",", ":"), "ensure_ascii": False}])
 def test_k15_a_file_that_was_laid_out_anew_is_refused_in_one_line(how: dict[str, Any]) -> None:
     report = judged("".join(json.dumps(line, **how) + "\n" for line in LINES))

@@ -20,6 +20,7 @@ def leaking(text: str) -> tuple[int, Lines]:
     return REASONED[0] + 1, lines
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("text", [f"see {SECRET}", "password: hunter2", "Bearer " + "hunter2" * 4])
 def test_r_a9_a_secret_in_a_message_is_a_finding_that_does_not_repeat_it(text: str) -> None:
     seq, lines = leaking(text)
@@ -30,12 +31,14 @@ def test_r_a9_a_secret_in_a_message_is_a_finding_that_does_not_repeat_it(text: s
         assert SECRET not in str(finding) and "hunter2" not in str(finding)
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_letters_written_by_number_hide_no_secret() -> None:
     seq, lines = leaking("password: hunter2")
     text = write(stripped(lines)).replace("password: hunter2", "p\\u0061ssword: hunter2")
     assert [(f.seq, f.invariant) for f in judged(text).findings] == [(seq, "secret")]
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_secret_in_the_configuration_or_in_an_id_is_a_finding() -> None:
     lines: Lines = json.loads(json.dumps(LINES))
     first = next(line for line in lines if line["body"]["type"] == "SOCIETY_STARTED")

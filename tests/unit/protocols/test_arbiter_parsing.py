@@ -65,6 +65,7 @@ def test_a_mock_answer_ends_its_line_and_its_outcome_does_not() -> None:
     assert (line.outcome, line.raw_assistant_text) == ("yes", "yes\n")
 
 
+@pytest.mark.rule("R-S5")
 @pytest.mark.parametrize("text", ["", " \n\t", "\ufeff"])
 def test_a_blank_text_fails_in_every_form_and_is_not_embedded(text: str) -> None:
     for parsed in (parse_plain(3, text, "live-v0", max_chars=9), debate(text), held(text)):

@@ -150,6 +150,7 @@ def test_the_hash_of_a_plan_is_that_of_all_its_lines_as_one_list(count: int) -> 
     assert plan_sha256(iter(entries)) == sha256_of(entries)
 
 
+@pytest.mark.rule("R-S7")
 def test_the_id_of_a_run_does_not_count_in_the_hash_of_its_configuration() -> None:
     one, other, third = resolved(), resolved(), resolved()
     other["run"]["run_id"] = "20260101T000000Z_abcdef"

@@ -37,6 +37,7 @@ def test_batches_before_k_min_eligible_trials_do_not_count() -> None:
     assert would(found, QUIET, QUIET, k_eligible=10) == [False, True]
 
 
+@pytest.mark.rule("R-S6")
 def test_an_advisor_never_stops_a_run() -> None:
     for mode, stops in (("advisor", False), ("enforcer", True)):
         found = stopping(stop_mode=mode)
@@ -76,6 +77,7 @@ def row() -> dict[str, Any]:
     }
 
 
+@pytest.mark.rule("R-S6")
 def test_the_last_row_stands_for_the_run() -> None:
     clustered = ClusteredRow(
         **row(),

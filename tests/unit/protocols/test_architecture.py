@@ -211,6 +211,7 @@ def test_the_spec_s_examples_are_in_scope(description):
     assert weekly(table).phase == arch.CRITIQUING_1
 
 
+@pytest.mark.rule("R-D16")
 def test_r_d16_the_benefit_of_a_change_names_no_parameter_either():
     table = society()
     change = m.ProposedChange(scope="s", description="better exits", expected_benefit="set slow to 90")
@@ -282,6 +283,7 @@ def test_nothing_is_approved_without_a_critique():
     assert not env.body.approved_changes
 
 
+@pytest.mark.rule("R-D16")
 def test_r_d16_what_its_author_withdrew_is_not_approved():
     table = society()
     answer(table, proposals=(proposal(), proposal("keep reflections for a year")))
@@ -302,6 +304,7 @@ def test_r_d16_what_its_author_withdrew_is_not_approved():
     assert [change_id for change_id, _, _ in weekly(table).approved] == ["arch_001"]
 
 
+@pytest.mark.rule("R-D16")
 def test_r_d16_a_verdict_that_nobody_gives_rejects_every_change():
     table = reach(arch.JUDGING)
     table.wait(minutes=31)

@@ -136,6 +136,7 @@ def test_an_advisory_panel_is_shown_and_holds_nothing_back():
     assert shown(table, "arch_001")["panel"]["decision"] == REJECT
 
 
+@pytest.mark.rule("R-B2")
 @pytest.mark.parametrize(("say", "goes_on"), [("advisory", True), ("binding", False)])
 def test_r_b2_a_panel_that_nobody_opens_is_no_consent(say, goes_on):
     table = approved_with(say, 1)
@@ -144,6 +145,7 @@ def test_r_b2_a_panel_that_nobody_opens_is_no_consent(say, goes_on):
     assert weekly(table).phase == (arch.REFINING if goes_on else arch.REVIEWING)
 
 
+@pytest.mark.rule("R-B2")
 @pytest.mark.parametrize(("say", "goes_on"), [("advisory", True), ("binding", False)])
 def test_r_b2_a_shrunk_panel_is_no_consent(say, goes_on):
     table = approved_with(say, 1)
@@ -213,6 +215,7 @@ def test_a_panel_that_came_too_late_says_nothing_while_others_still_sit():
     assert owed_of(table) == ["refine-arch_002"]
 
 
+@pytest.mark.rule("K1")
 def test_k1_a_change_has_one_panel():
     table = approved_with("binding")
     owed = weekly(table).owed[0]

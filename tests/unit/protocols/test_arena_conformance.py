@@ -112,6 +112,7 @@ def test_a_required_notebook_may_not_be_skipped() -> None:
     assert 9 in failed(record)
 
 
+@pytest.mark.rule("R-A6")
 def test_a_disabled_notebook_succeeds_in_nothing_r_a6() -> None:
     assert 9 in failed(with_status(arena_records.without_notebook(), 1, "SUCCESS"))
     assert 9 in failed(without(arena_records.without_notebook(), ("hooks", 2)))
@@ -190,6 +191,7 @@ def test_two_verdict_lines_without_a_warning_are_told() -> None:
     assert 5 in failed(record)
 
 
+@pytest.mark.rule("R-A4")
 @pytest.mark.parametrize(
     ("text", "verdict", "line"),
     [
@@ -216,6 +218,7 @@ def test_r_a4_lines_end_at_lf_and_cr_and_letters_fold_in_ascii(
     assert check(story.record).checks[4].is_passed
 
 
+@pytest.mark.rule("R-A7")
 def test_r_a7_a_safety_violation_ends_the_run() -> None:
     story = Story()
     story.seed()
@@ -271,6 +274,7 @@ def test_a_run_may_not_fail_for_want_of_studio_create() -> None:
     assert failed(record) == set()
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize(
     ("section", "text"),
     [
@@ -342,6 +346,7 @@ def test_a_retry_that_the_run_ended_in_is_no_second_review() -> None:
     assert 6 in failed(record)
 
 
+@pytest.mark.rule("R-A10")
 def test_an_approval_warning_beside_a_revise_is_told_r_a10() -> None:
     story = Story(is_enabled=False)
     story.draft()
@@ -352,6 +357,7 @@ def test_an_approval_warning_beside_a_revise_is_told_r_a10() -> None:
     assert failed(record) == {12}
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize(
     ("removed", "numbers"),
     [

@@ -201,6 +201,7 @@ def test_a_required_notebook_may_fail_at_init_as_the_matrix_abbreviates_t08() ->
     assert failed(record) != []
 
 
+@pytest.mark.rule("R-A6")
 def test_a_disabled_notebook_may_be_told_of_at_any_time_r_a6() -> None:
     record = bare("no notebook")
     events = record["events"]
@@ -260,6 +261,7 @@ def test_no_evidence_has_a_blank_reference(at: int) -> None:
     assert failed(record) != []
 
 
+@pytest.mark.rule("R-A7")
 def test_r_a7_a_violation_that_ended_a_run_is_an_event() -> None:
     record = bare("T11")
     reason = "the Reviewer tried to write (SAFETY_VIOLATION)"

@@ -48,6 +48,7 @@ def test_max_rounds_is_one_to_five(n):
     assert ProtocolConfig.model_validate({"max_rounds": n}).max_rounds == n
 
 
+@pytest.mark.rule("R-A5")
 @pytest.mark.parametrize("n", [0, 6, -1, 10**9, True, False, 1.0, 5.0, "5", None, [5], (3,)])
 def test_r_a5_max_rounds_is_no_other_number_and_nothing_that_only_looks_like_one(n):
     assert wrong(ProtocolConfig, {"max_rounds": n}).startswith("max_rounds: ")

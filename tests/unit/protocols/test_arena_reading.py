@@ -47,6 +47,7 @@ def test_an_approval_leaves_no_named_item_open():
     assert found("- nice\nVERDICT: APPROVED", "APPROVED") == []
 
 
+@pytest.mark.rule("R-A10")
 def test_r_a10_a_contradiction_names_claim_and_evidence_whatever_the_verdict():
     for verdict in ("APPROVED", "REVISE"):
         (issue,) = issues_of("n#2 is seen", verdict, 1, ("n#2",), [finding(), finding(stance="supports")])
@@ -104,6 +105,7 @@ def test_issues_are_counted_in_one_row_through_all_kinds():
     ]  # fmt: skip
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_part_of_a_line_that_is_excluded_on_its_own_is_taken_out_of_the_issue():
     text = "- roll out v2.3.1 to staging " + "a" * 600 + " for the backtest"
     assert not excess(text)
@@ -111,6 +113,7 @@ def test_r_a9_a_part_of_a_line_that_is_excluded_on_its_own_is_taken_out_of_the_i
     assert not any(excess(said) for _, _, said in found(text))
 
 
+@pytest.mark.rule("R-A10")
 @pytest.mark.parametrize(
     "text", ["RATIONALE: it is fine", "a\nrationale:x", "a\r  Rationale:\tx\r\n", "a\r\nRATIONALE: x"]
 )
@@ -118,6 +121,7 @@ def test_r_a10_a_rationale_is_a_line_of_its_own_that_says_something(text):
     assert has_rationale(text)
 
 
+@pytest.mark.rule("R-A10")
 @pytest.mark.parametrize(
     "text",
     [

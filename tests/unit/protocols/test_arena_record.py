@@ -137,6 +137,7 @@ def test_a_record_of_moot_passes_all_thirteen_checks():
     assert [(one.number, one.evidence) for one in verdict.checks if not one.is_passed] == []
 
 
+@pytest.mark.rule("K10")
 def test_k10_what_broke_a_rule_changes_nothing_in_the_record():
     table = ArenaTable()
     table.run()
@@ -156,6 +157,7 @@ def test_k10_what_broke_a_rule_changes_nothing_in_the_record():
     assert events(record, "SAFETY_VIOLATION") == []
 
 
+@pytest.mark.rule("K10")
 @pytest.mark.parametrize("is_told", [True, False])
 def test_k10_a_violation_that_is_not_told_yet_changes_nothing_either(is_told):
     table = ArenaTable()
@@ -167,6 +169,7 @@ def test_k10_a_violation_that_is_not_told_yet_changes_nothing_either(is_told):
     assert table.record() == before
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_good_answer_of_an_older_tenure_changes_nothing():
     table = ArenaTable()
     table.run()
@@ -189,6 +192,7 @@ def test_k14_a_good_answer_of_an_older_tenure_changes_nothing():
     assert table.state.phase == State.DRAFTING
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_ruling_that_comes_after_the_answer_changes_nothing():
     table = ArenaTable()
     table.run()
@@ -205,6 +209,7 @@ def test_k5_a_ruling_that_comes_after_the_answer_changes_nothing():
     assert env in messages(table)
 
 
+@pytest.mark.rule("K5")
 def test_k5_an_answer_after_its_ruling_changes_nothing():
     table = ArenaTable()
     table.run()
@@ -278,6 +283,7 @@ def filtered(record):
     return [one["where"] for one in events(record, "RELEVANCE_FILTERED")]
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("bad", [EXCESS, SECRET])
 def test_r_a9_excluded_content_of_drafts_reviews_and_outputs_is_taken_out_and_listed(bad):
     table = ArenaTable()
@@ -299,6 +305,7 @@ def test_r_a9_excluded_content_of_drafts_reviews_and_outputs_is_taken_out_and_li
     assert check(record).is_conformant
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("bad", [EXCESS, SECRET])
 def test_r_a9_excluded_content_of_the_task_is_taken_out_wherever_it_stands(bad):
     table = ArenaTable()
@@ -313,6 +320,7 @@ def test_r_a9_excluded_content_of_the_task_is_taken_out_wherever_it_stands(bad):
     assert bad not in str(table.state)
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("bad", [EXCESS, SECRET])
 def test_r_a9_invalid_input_is_no_way_around_the_filter(bad):
     table = ArenaTable()
@@ -323,6 +331,7 @@ def test_r_a9_invalid_input_is_no_way_around_the_filter(bad):
     assert record["config"]["max_rounds"] == 9
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("bad", [EXCESS, SECRET])
 def test_r_a9_what_hooks_ask_and_find_is_filtered_too(bad):
     table = ArenaTable()
@@ -346,6 +355,7 @@ def test_r_a9_what_hooks_ask_and_find_is_filtered_too(bad):
     assert filtered(record)[0] == "before-hook-0.query"
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("bad", [EXCESS, SECRET])
 def test_r_a9_what_a_shell_tells_of_a_fault_is_filtered_too(bad):
     for fault in ("SAFETY_VIOLATION", "SESSION_RESUME_MISSING"):
@@ -356,6 +366,7 @@ def test_r_a9_what_a_shell_tells_of_a_fault_is_filtered_too(bad):
         assert is_clean(table.record())
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_verdict_is_never_taken_out():
     table = ArenaTable()
     table.run()

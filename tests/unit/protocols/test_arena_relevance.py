@@ -169,6 +169,7 @@ KEPT = [
 ]
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize(
     ("category", "line"), [(category, line) for category, lines in EXCLUDED.items() for line in lines]
 )
@@ -255,12 +256,14 @@ SEEN = [
 """Measurements, log lines, alerts and chatter, some of them beside what should be."""
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("line", ASKED)
 def test_r_a9_requirements_and_sentences_of_a_plan_are_no_telemetry(line):
     assert cleanse(line) == (line, ())
     assert cleanse(f"2. {line.upper()}").removed == ()
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("line", SEEN)
 def test_r_a9_what_was_seen_is_telemetry_whatever_it_should_be(line):
     (found,) = excess(line)
@@ -292,6 +295,7 @@ def test_a_text_is_spent_when_only_marks_are_left(text, is_it):
     assert is_spent(text) is is_it
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("line", KEPT)
 def test_r_a9_lines_of_research_design_and_review_survive(line):
     assert cleanse(line) == (line, ())
@@ -320,6 +324,7 @@ def test_print_blanks_and_letters_of_other_scripts_hide_nothing():
     assert cleanse("\u4ef7\u683c: Sharpe 0.9 \u2013 \u201efine\u201c").removed == ()
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize(
     ("line", "clean", "kind"),
     [
@@ -334,6 +339,7 @@ def test_r_a9_a_secret_goes_and_the_rest_of_its_line_stays(line, clean, kind):
     assert cleanse(f"a\r\n{line}\rb") == (f"a\r\n{clean}\rb", (Removed(2, "secret", kind),))
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_each_line_of_a_private_key_goes_and_a_verdict_among_them_stays():
     text = f"key: {BEGIN}\r\nMIIabc\n\nVERDICT: REVISE\rdef==\n{END} end\nlast"
     clean, removed = cleanse(text)

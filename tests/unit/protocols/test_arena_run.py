@@ -238,6 +238,7 @@ def test_t01_a_run_that_is_approved_at_once():
     assert last(table) == "APPROVED"
 
 
+@pytest.mark.rule("R-A6")
 def test_without_a_notebook_init_leads_to_drafting_and_r_a6_three_hooks_are_skipped():
     table = finalizing()
     table.final()
@@ -250,6 +251,7 @@ def test_without_a_notebook_init_leads_to_drafting_and_r_a6_three_hooks_are_skip
     assert record["notebook"] is None
 
 
+@pytest.mark.rule("R-A2")
 @pytest.mark.parametrize("cap", [1, 2, 3, 4, 5])
 def test_r_a2_at_the_cap_the_finalizer_gives_its_best_effort_in_revising(cap):
     table = held(config={"max_rounds": cap})
@@ -268,6 +270,7 @@ def test_r_a2_at_the_cap_the_finalizer_gives_its_best_effort_in_revising(cap):
     assert record["events"][-1]["type"] == "RUN_TERMINATED"
 
 
+@pytest.mark.rule("R-A2")
 @pytest.mark.parametrize("text", ["", " \n\t"])
 def test_r_a2_a_blank_best_effort_is_none_and_the_run_ends_at_the_cap_all_the_same(text):
     table = capped()
@@ -276,6 +279,7 @@ def test_r_a2_a_blank_best_effort_is_none_and_the_run_ends_at_the_cap_all_the_sa
     assert table.record()["final_output"] is None
 
 
+@pytest.mark.rule("R-A2")
 @pytest.mark.parametrize("name", ["capped", "capped_hook"])
 def test_r_a2_a_silent_finalizer_ends_the_run_at_the_cap(name):
     table = WAYS[name]()
@@ -300,6 +304,7 @@ def test_t02_the_planner_gets_prior_critiques_and_evidence():
     assert [issue.id for issue in brief["unresolved"]] == ["r1-1"]
 
 
+@pytest.mark.rule("R-A1")
 def test_r_a1_t04_a_missing_verdict_is_retried_once_inside_reviewing():
     table = retried()
     assert (table.state.phase, table.state.attempt, table.state.round_index) == (State.REVIEWING, 2, 1)
@@ -314,6 +319,7 @@ def test_r_a1_t04_a_missing_verdict_is_retried_once_inside_reviewing():
     assert [record["artifacts"][e["output_ref"]] for e in errors] == ["no verdict here", "still none"]
 
 
+@pytest.mark.rule("R-A1")
 def test_r_a1_every_round_has_its_own_retry():
     table = retried()
     table.review(REVISE)
@@ -401,6 +407,7 @@ def test_bad_input_ends_in_an_error_with_its_reason_before_anything_happens(how,
     assert table.last("RUN_TERMINATED").body.reason == record["terminal_reason"]
 
 
+@pytest.mark.rule("R-A9")
 @pytest.mark.parametrize(
     ("prompt", "categories"),
     [
@@ -421,12 +428,14 @@ def test_r_a9_a_prompt_of_which_nothing_is_left_is_refused_and_nobody_is_asked(p
     assert check(record).level == "Compliant"
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_prompt_of_which_something_is_left_is_worked_on():
     table = held(initial_prompt="CPU at 93 % on web-3\nPlan how the desk should treat weekend gaps.")
     assert table.state.phase == State.DRAFTING
     assert table.state.prompt == "[removed: infra_telemetry]\nPlan how the desk should treat weekend gaps."
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_record_that_goes_on_with_nothing_to_do_is_not_conformant():
     table = held()
     table.draft("A draft.")
@@ -473,6 +482,7 @@ def test_9_4_a_notebook_that_fails_is_skipped_when_it_is_optional(name, how):
     )
 
 
+@pytest.mark.rule("R-A3")
 @pytest.mark.parametrize("way", ["before", "during", "after", "after the cap"])
 @pytest.mark.parametrize("how", ["told", "silent"])
 def test_r_a3_a_notebook_that_fails_ends_the_run_when_it_is_required(way, how):
@@ -537,6 +547,7 @@ def test_9_4_a_required_notebook_is_not_skipped():
     assert table.state.phase == State.SEEDING
 
 
+@pytest.mark.rule("R-A10")
 def test_r_a10_a_contradiction_is_listed_and_the_verdict_stands():
     table = reviewing_hook()
     table.contradicted()
@@ -549,6 +560,7 @@ def test_r_a10_a_contradiction_is_listed_and_the_verdict_stands():
     assert warning == {"code": "APPROVED_WITHOUT_RATIONALE", "round_index": 1}
 
 
+@pytest.mark.rule("R-A10")
 @pytest.mark.parametrize("text", [APPROVED, REVISE])
 def test_r_a10_an_approval_with_its_rationale_and_a_revise_warn_of_nothing(text):
     table = reviewing_hook()
@@ -591,6 +603,7 @@ def test_8_2_check_9_takes_no_longer_reference_for_a_mention():
     assert any("is neither in the review nor in the issues" in why for why in ninth.evidence)
 
 
+@pytest.mark.rule("R-A10")
 def test_r_a10_support_needs_no_rationale():
     table = reviewing_hook()
     table.hook("during", findings=(m.NotebookFinding(claim="c", evidence_ref="n#1", stance="supports"),))
@@ -683,6 +696,7 @@ def test_a_draft_of_another_round_is_a_violation(n):
 # ------------------------------------------------------------------ faults and ends
 
 
+@pytest.mark.rule("R-A7")
 @pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("fault", ["SAFETY_VIOLATION", "SESSION_RESUME_MISSING"])
 def test_r_a7_a_fault_ends_the_run_from_every_state_and_is_recorded(name, fault):
@@ -724,6 +738,7 @@ def test_nothing_is_void_before_its_grace_is_over(name):
     assert owed.id not in table.docket.open
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("name", WAYS)
 def test_k6_an_outage_is_nobodys_silence(name):
     table = WAYS[name]()
@@ -737,6 +752,7 @@ def test_k6_an_outage_is_nobodys_silence(name):
     assert "TIMEOUT" not in (table.record()["terminal_reason"] or "")
 
 
+@pytest.mark.rule("K5")
 def test_k5_an_answer_in_its_grace_counts():
     table = drafting()
     table.wait(minutes=29)
@@ -744,6 +760,7 @@ def test_k5_an_answer_in_its_grace_counts():
     assert table.state.phase == State.REVIEWING
 
 
+@pytest.mark.rule("K21")
 @pytest.mark.parametrize("name", WAYS)
 def test_k21_a_stop_ends_the_run_from_every_state(name):
     table = WAYS[name]()
@@ -823,6 +840,7 @@ def longest():
     return table
 
 
+@pytest.mark.rule("K1")
 def test_k1_ids_of_obligations_never_repeat():
     table = longest()
     ids = [o.id for fx in table.effects for o in fx.opened if o.case_id == table.run_id]
@@ -831,6 +849,7 @@ def test_k1_ids_of_obligations_never_repeat():
     assert table.outcome == State.TERMINATED_MAX_ROUNDS
 
 
+@pytest.mark.rule("K9")
 @pytest.mark.parametrize("name", WAYS)
 def test_k9_a_second_society_that_folds_the_same_log_gets_the_same_state(name):
     table = WAYS[name]()

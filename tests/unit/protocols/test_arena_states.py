@@ -1,5 +1,7 @@
 """The nine states and the transition table of section 5.1, row by row, against the machine of a run."""
 
+import pytest
+
 from moot.protocols.arena.run import RUN
 from moot.protocols.arena.states import TERMINAL, State
 from moot.protocols.kernel.machine import rows
@@ -39,6 +41,7 @@ def test_the_machine_of_a_run_has_every_transition_of_the_spec_and_no_other():
     assert TRANSITIONS == DEFINED
 
 
+@pytest.mark.rule("R-A1")
 def test_r_a1_a_retry_is_no_transition():
     (retry,) = [row for row in rows(RUN) if row.event == "REVIEW"]
     assert State.REVIEWING in retry.move.to

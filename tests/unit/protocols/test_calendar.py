@@ -132,6 +132,7 @@ def test_cron_and_instants_together_give_the_earlier():
 # ---------------------------------------------------------------- slots
 
 
+@pytest.mark.rule("K16")
 def test_k16_a_trigger_has_its_schedule_and_nominal_instant_as_id():
     table = society(MONDAY + hours(9))
     table.until(MONDAY + hours(10))
@@ -256,6 +257,7 @@ def test_every_slot_has_one_message_over_a_whole_week():
 # ---------------------------------------------------------------- outages
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("crash", [False, True])
 def test_k6_after_an_outage_each_missed_micro_slot_is_skipped_and_of_daily_only_the_latest_runs(crash):
     table = society(MONDAY + hours(11))
@@ -279,12 +281,14 @@ def test_k6_after_an_outage_each_missed_micro_slot_is_skipped_and_of_daily_only_
     assert slots(table)[-1][1:4] == ("CYCLE_TRIGGER", "micro", "25 14:00")
 
 
+@pytest.mark.rule("K6")
 def test_k6_a_slot_at_the_very_instant_of_the_start_is_not_missed():
     table = society(MONDAY + hours(11))
     table.down(hours=1)
     assert slots(table) == [("23 12:00", "CYCLE_TRIGGER", "micro", "23 12:00", "")]
 
 
+@pytest.mark.rule("K6")
 def test_k6_of_the_weekly_cycles_only_the_latest_runs():
     table = society(SATURDAY + hours(12.5), {"architecture": {"cron": "0 15 * * sat"}})
     table.down(days=15)
@@ -295,6 +299,7 @@ def test_k6_of_the_weekly_cycles_only_the_latest_runs():
     ]
 
 
+@pytest.mark.rule("R-D21")
 @pytest.mark.parametrize("name", ["daily", "architecture"])
 def test_r_d21_of_two_that_a_running_cycle_defers_only_the_latest_runs(name):
     noon = MONDAY + hours(12)
@@ -310,6 +315,7 @@ def test_r_d21_of_two_that_a_running_cycle_defers_only_the_latest_runs(name):
     ]
 
 
+@pytest.mark.rule("K16")
 @pytest.mark.parametrize("name", ["daily", "architecture"])
 def test_k16_a_window_begins_at_the_nominal_instant_before_and_the_first_where_it_always_did(name):
     table = society(MONDAY + hours(9), {name: {"cron": "0 10,22 * * *"}})
@@ -322,6 +328,7 @@ def test_k16_a_window_begins_at_the_nominal_instant_before_and_the_first_where_i
     assert (second.since, second.until) == (MONDAY + hours(10), MONDAY + hours(22))
 
 
+@pytest.mark.rule("K16")
 def test_k16_a_window_begins_at_a_nominal_instant_that_was_skipped():
     table = society(MONDAY + hours(9), {"daily": {"cron": "0 10,22 * * *"}})
     table.down(hours=14)
@@ -333,6 +340,7 @@ def test_k16_a_window_begins_at_a_nominal_instant_that_was_skipped():
     assert state.since == MONDAY + hours(10)
 
 
+@pytest.mark.rule("K6")
 def test_k6_a_cycle_deferred_before_an_outage_runs_after_it_when_it_is_the_latest():
     table = society(SATURDAY + hours(14))
     table.until(SATURDAY + hours(15))
@@ -382,6 +390,7 @@ def test_a_start_with_schedules_that_are_none_is_an_officers_fault(schedules):
 # ---------------------------------------------------------------- STOP and races
 
 
+@pytest.mark.rule("K21")
 def test_k21_while_a_stop_holds_system_a_its_slots_are_skipped():
     table = society(MONDAY + hours(9))
     table.say(ADMIN, Stop(scope="system A", why="enough"), channel="#admin")
@@ -397,6 +406,7 @@ def due_now(table):
     return [d for d in table.docket.due(table.now) if d.body.type in SAID]
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_trigger_under_way_when_system_a_is_stopped_opens_a_cycle_that_is_stopped_at_once():
     table = society(MONDAY + hours(9))
     table.now = MONDAY + hours(10)
@@ -410,6 +420,7 @@ def test_k5_a_trigger_under_way_when_system_a_is_stopped_opens_a_cycle_that_is_s
     assert slots(table)[-1][1] == "CYCLE_SKIPPED"
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_deferral_under_way_when_the_cycle_ends_is_superseded():
     table = society(SATURDAY + hours(14))
     table.until(SATURDAY + hours(14) + timedelta(minutes=59))
@@ -430,6 +441,7 @@ def report_without_officers(table):
     table.post(EVOLVER, bodies.report(figures, owed.case_id))
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_skip_under_way_when_the_cycle_ends_stands():
     table = society(MONDAY + hours(10), {"micro": {"cron": "0 * * * *"}})
     table.until(MONDAY + hours(10) + timedelta(minutes=59))
@@ -443,6 +455,7 @@ def test_k5_a_skip_under_way_when_the_cycle_ends_stands():
     assert slots(table)[-1][1:4] == ("CYCLE_SKIPPED", "micro", "23 11:00")
 
 
+@pytest.mark.rule("K5")
 def test_k5_words_about_the_next_slot_stand_when_the_cycle_ends_under_them():
     schedules = {**SHIPPED, "architecture": {"cron": "0 21 * * sat"}}
     for other, said in (("daily", "CYCLE_DEFERRED"), ("micro", "CYCLE_SKIPPED")):
@@ -464,6 +477,7 @@ def test_k5_words_about_the_next_slot_stand_when_the_cycle_ends_under_them():
         assert ("28 22:00", "CYCLE_TRIGGER", "architecture", "28 21:00", "") in slots(table)
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_daily_report_that_moves_the_context_under_a_trigger_is_no_fault():
     table = society(
         MONDAY + hours(21), {"micro": {"at": ["2026-02-23T22:10:00Z"]}, "daily": {"cron": "0 22 * * *"}}
@@ -481,6 +495,7 @@ def test_k5_a_daily_report_that_moves_the_context_under_a_trigger_is_no_fault():
     assert "cycle_20260223_2210" in table.docket.cases
 
 
+@pytest.mark.rule("K5")
 @pytest.mark.parametrize(
     "over",
     [
@@ -498,6 +513,7 @@ def test_k5_a_trigger_that_says_something_else_is_a_fault(over):
         table.publish(replace(draft, body=draft.body.model_copy(update=over)))
 
 
+@pytest.mark.rule("K5")
 @pytest.mark.parametrize(
     ("body", "key"),
     [

@@ -114,6 +114,7 @@ def test_nothing_is_blank_or_escaped_needlessly() -> None:
     )
 
 
+@pytest.mark.rule("K1")
 def test_k1_free_form_data_in_another_order_is_the_same_draft() -> None:
     one = Sample(numbers={"b": 1.0, "a": 2.0}, free={"y": [{"d": 1, "c": 2}], "x": None})
     other = Sample(numbers={"a": 2.0, "b": 1.0}, free={"x": None, "y": [{"c": 2, "d": 1}]})

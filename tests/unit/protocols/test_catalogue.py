@@ -175,6 +175,7 @@ def test_there_are_exactly_the_fifteen_channels_each_with_a_purpose():
     assert all(channel.purpose for channel in rulebook().channels)
 
 
+@pytest.mark.rule("messages", "R-D2")
 def test_every_combination_of_seat_channel_and_type_is_as_the_table_says(matrix):
     wrong = [
         (seat, channel, kind)
@@ -186,6 +187,7 @@ def test_every_combination_of_seat_channel_and_type_is_as_the_table_says(matrix)
     assert wrong == []
 
 
+@pytest.mark.rule("messages")
 def test_check_refuses_exactly_what_may_write_denies(matrix):
     for seat in rulebook().seats:
         for channel in [*CHANNEL_NAMES, "#nowhere"]:

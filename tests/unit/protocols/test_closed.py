@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from moot.protocols.kernel.closed import KEPT, LATELY, MOST, ClosedObligations
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
@@ -20,6 +22,7 @@ def obligation(n: int) -> Obligation:
     return Obligation(f"{n}", "case", Seat("critic"), ("NOTE",), "#a", START, START, LATELY)
 
 
+@pytest.mark.rule("K18")
 def test_k18_of_what_was_closed_long_ago_a_thousand_are_remembered_at_least_and_two_at_most():
     count = 20 * KEPT
     found = closed(count, timedelta(minutes=5))
@@ -29,6 +32,7 @@ def test_k18_of_what_was_closed_long_ago_a_thousand_are_remembered_at_least_and_
     assert found.find(f"{count - 2 * KEPT - 1}") is None
 
 
+@pytest.mark.rule("K5")
 def test_k5_what_was_closed_within_the_hour_is_remembered_however_much_that_is():
     count = 6 * KEPT
     apart = LATELY / (3 * KEPT)
@@ -37,6 +41,7 @@ def test_k5_what_was_closed_within_the_hour_is_remembered_however_much_that_is()
         assert found.find(f"{n}") == obligation(n)
 
 
+@pytest.mark.rule("K18")
 def test_k18_a_burst_without_end_is_not_remembered_without_end():
     count = 5 * MOST
     found = closed(count, timedelta(0))

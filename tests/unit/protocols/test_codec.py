@@ -102,17 +102,20 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.rule("K15")
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
 def test_k15_a_line_that_was_laid_out_anew_is_refused(layout):
     with pytest.raises(Malformed, match="laid this line out anew"):
         decode_envelope(LAYOUTS[layout](LINE))
 
 
+@pytest.mark.rule("K15")
 def test_k15_blanks_around_a_line_are_none_of_it():
     for env in LOG[::100]:
         assert decode_envelope(f"  {env.line}\r\n") == env
 
 
+@pytest.mark.rule("K15")
 def test_k15_a_hash_inside_a_body_is_not_the_lines_hash():
     plain = json.loads(BY_TYPE["SOCIETY_STARTED"].line)
     fake = "0" * 64
@@ -142,6 +145,7 @@ def with_body(line, body, **over):
     return line_of({**json.loads(line), "body": body, **over})
 
 
+@pytest.mark.rule("K4")
 def test_k4_a_body_of_an_unknown_type_is_kept_as_it_is():
     body = {"type": "FROM_THE_FUTURE", "x": [1, {"y": None}], "n": 0.1}
     env = decode_envelope(with_body(LINE, body))
@@ -151,6 +155,7 @@ def test_k4_a_body_of_an_unknown_type_is_kept_as_it_is():
     assert decode_envelope(env.line) == env
 
 
+@pytest.mark.rule("K4")
 @pytest.mark.parametrize(
     "body", [LOG[0].body.model_dump(mode="json"), {"type": "FROM_THE_FUTURE"}, {"type": "NOTE", "new": 1}]
 )
@@ -160,6 +165,7 @@ def test_k4_a_future_version_is_one_clear_line(body):
     assert str(caught.value) == "v: schema version 3 is newer than 2: update moot to read it"
 
 
+@pytest.mark.rule("K4")
 @pytest.mark.parametrize("version", [0, -1, True, 1.0, "1", None, 10**30])
 def test_k4_what_is_no_version_is_refused(version):
     with pytest.raises(Malformed):
@@ -168,6 +174,7 @@ def test_k4_what_is_no_version_is_refused(version):
         decode_envelope(with_body(LINE, {"type": "FROM_THE_FUTURE"}, v=version))
 
 
+@pytest.mark.rule("K4")
 def test_k4_an_older_body_is_brought_up_to_date(monkeypatch):
     body = json.loads(BY_TYPE["SOCIETY_STOPPED"].line)["body"]
     old = {"type": "SOCIETY_STOPPED", "why": body["reason"], "last_seq": body["last_seq"]}

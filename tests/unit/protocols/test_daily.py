@@ -124,6 +124,7 @@ def test_the_same_pattern_twice_is_refused():
     assert beside(table, env).field == "principles[1]"
 
 
+@pytest.mark.rule("K16")
 @pytest.mark.parametrize("side", ["from_", "to"])
 def test_k16_the_window_is_from_the_previous_nominal_instant_to_this_one(side):
     table = after_failures(0)
@@ -134,6 +135,7 @@ def test_k16_the_window_is_from_the_previous_nominal_instant_to_this_one(side):
     assert (beside(table, env).rule, beside(table, env).field) == ("K16", f"window.{side.strip('_')}")
 
 
+@pytest.mark.rule("K16")
 def test_k16_of_two_daily_cycles_a_day_no_failure_is_counted_twice():
     twice = {"daily": {"cron": "0 10,22 * * *"}}
     table = Table(DAY + timedelta(hours=20), schedules={"micro": {"at": EVERY_TWO_MINUTES}, **twice})
@@ -195,6 +197,7 @@ def test_a_new_principle_may_not_take_the_id_of_another():
     assert table.docket.context.fold_named("research").principles["prin_001"].failure_code == "low_sharpe"
 
 
+@pytest.mark.rule("K16")
 def test_k16_a_failure_at_the_nominal_instant_counts_today_and_one_a_tick_later_tomorrow():
     for late, expected in ((timedelta(0), 1), (TICK, 0)):
         table = Table(AT - timedelta(hours=1), schedules={"micro": {"at": EVERY_TWO_MINUTES[:0]}})

@@ -119,6 +119,7 @@ def test_the_record_says_what_the_backtest_was(passed, kind):
     assert debate(table, case_id).phase == Phase.RECORDING
 
 
+@pytest.mark.rule("R-D13")
 @pytest.mark.parametrize("kind", ["success", "timeout", "observation"])
 def test_r_d13_the_reflection_on_a_rejection_is_of_a_failure(kind):
     table, case_id = reach(Phase.REFLECTING)
@@ -126,6 +127,7 @@ def test_r_d13_the_reflection_on_a_rejection_is_of_a_failure(kind):
     assert debate(table, case_id).phase == Phase.REFLECTING
 
 
+@pytest.mark.rule("R-D13")
 @pytest.mark.parametrize("field", ["hypothesis_id", "lineage_id"])
 @pytest.mark.parametrize(("phase", "write"), [(Phase.RECORDING, record), (Phase.REFLECTING, reflect)])
 def test_r_d13_a_record_tells_of_its_own_debate(phase, write, field):
@@ -136,6 +138,7 @@ def test_r_d13_a_record_tells_of_its_own_debate(phase, write, field):
     write(table, **{field: case_id})
 
 
+@pytest.mark.rule("R-D13")
 @pytest.mark.parametrize(("phase", "write"), [(Phase.RECORDING, record), (Phase.REFLECTING, reflect)])
 def test_r_d13_a_record_names_the_archetype_that_was_tried(phase, write):
     table, case_id = reach(phase)
@@ -146,6 +149,7 @@ def test_r_d13_a_record_names_the_archetype_that_was_tried(phase, write):
     assert outcome(table, case_id)
 
 
+@pytest.mark.rule("R-D15")
 def test_r_d15_a_record_has_the_sharpe_ratio_of_the_test():
     table, case_id = reach(Phase.RECORDING)
     sharpe = debate(table, case_id).sharpe
@@ -156,6 +160,7 @@ def test_r_d15_a_record_has_the_sharpe_ratio_of_the_test():
     assert case_id in table.docket.ended
 
 
+@pytest.mark.rule("R-D13")
 def test_r_d13_a_record_of_a_linked_case_tells_of_either():
     for tells_of_old in (True, False):
         table, case_id = reach(Phase.REFLECTING)
@@ -169,6 +174,7 @@ def test_r_d13_a_record_of_a_linked_case_tells_of_either():
         assert outcome(table, linked) == "approved"
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_the_move_names_no_other_debate():
     table, case_id = reach(Phase.MOVING)
     env = move(table, hypothesis_id="hyp_20200101_0000")
@@ -491,6 +497,7 @@ def test_an_answer_in_the_grace_period_still_counts(phase):
     assert case_id in table.docket.ended or debate(table, case_id).phase != phase
 
 
+@pytest.mark.rule("K5")
 @pytest.mark.parametrize("phase", OPEN)
 def test_k5_an_answer_counts_until_the_ruling_stands(phase):
     table, case_id = reach(phase)
@@ -721,6 +728,7 @@ TOLD = {
 """Figures that the log determines, each with a value that it does not say."""
 
 
+@pytest.mark.rule("R-D13")
 @pytest.mark.parametrize("name", TOLD)
 def test_r_d13_a_record_tells_no_other_figure_than_the_log(name):
     table, case_id = reach(Phase.RECORDING)
@@ -732,6 +740,7 @@ def test_r_d13_a_record_tells_no_other_figure_than_the_log(name):
     assert outcome(table, case_id) == "approved"
 
 
+@pytest.mark.rule("R-D13")
 def test_r_d13_a_brief_says_what_a_record_must_say():
     table, case_id = reach(Phase.RECORDING)
     (owed,) = debate(table, case_id).owed
@@ -788,6 +797,7 @@ def test_conservative_mode_outranks_low_confidence():
 # ---------------------------------------------------------------- K10: consequences
 
 
+@pytest.mark.rule("K10")
 def test_k10_a_violation_changes_nothing_by_itself():
     table, case_id = reach(Phase.JUDGING)
     before = debate(table, case_id)
@@ -798,6 +808,7 @@ def test_k10_a_violation_changes_nothing_by_itself():
     assert env.seq == table.docket.seq
 
 
+@pytest.mark.rule("K10")
 def test_k10_a_case_with_a_consequence_waits_for_the_ruling_and_only_that_ends_it():
     table, case_id = reach(Phase.JUDGING)
     env = table.post(EVOLVER, bodies.verdict(confidence=0.1))
@@ -835,6 +846,7 @@ def test_a_ruled_reject_is_written_to_the_reflections():
 # ---------------------------------------------------------------- K1: attempts
 
 
+@pytest.mark.rule("K1")
 def test_k1_a_corrected_answer_has_the_next_attempt_and_counts():
     table, case_id = opened()
     first = assess(table, 2)
@@ -850,6 +862,7 @@ def test_k1_a_corrected_answer_has_the_next_attempt_and_counts():
     assert debate(table, case_id).phase == Phase.REBUTTING_2
 
 
+@pytest.mark.rule("K1")
 def test_k1_an_answer_may_not_be_given_for_another_obligation():
     table, case_id = opened()
     owed = table.owed(CRITIC, "RISK_ASSESSMENT")
@@ -898,6 +911,7 @@ def test_a_second_answer_is_refused():
 # ---------------------------------------------------------------- officers' faults
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_ruling_before_the_grace_is_over_is_a_fault():
     table, case_id = opened()
     table.wait(minutes=29)
@@ -906,6 +920,7 @@ def test_k5_a_ruling_before_the_grace_is_over_is_a_fault():
         table.publish(early)
 
 
+@pytest.mark.rule("K5")
 @pytest.mark.parametrize("late", [5, 10, 45])
 def test_k5_a_late_ping_leaves_the_whole_grace(late):
     table, case_id = opened()
@@ -920,6 +935,7 @@ def test_k5_a_late_ping_leaves_the_whole_grace(late):
     assert table.docket.deadlines.pinged == {}
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_ruling_of_before_that_took_its_pings_lateness_from_the_grace_counts():
     table, case_id = opened()
     owed = debate(table, case_id).owed[0]
@@ -930,6 +946,7 @@ def test_k5_a_ruling_of_before_that_took_its_pings_lateness_from_the_grace_count
     assert debate(table, case_id).phase == Phase.JUDGING
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_ping_before_the_time_is_a_fault():
     table, case_id = opened()
     owed = debate(table, case_id).owed[0]
@@ -939,6 +956,7 @@ def test_k5_a_ping_before_the_time_is_a_fault():
         table.publish(ping_of(owed))
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_second_ping_is_a_fault():
 
     table, case_id = opened()
@@ -947,6 +965,7 @@ def test_k5_a_second_ping_is_a_fault():
         table.publish(replace(ping_of(debate(table, case_id).owed[0]), key="ping/again"))
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_ruling_without_a_ping_is_a_fault():
     table, case_id = opened()
     table.now += timedelta(minutes=31)
@@ -954,6 +973,7 @@ def test_k5_a_ruling_without_a_ping_is_a_fault():
         table.publish(_void_draft(table, case_id))
 
 
+@pytest.mark.rule("K5")
 @pytest.mark.parametrize(
     "over", [{"outcome": "REJECT"}, {"reason": "revise_cap"}, {"rule": "1.4"}, {"outcome": "conservative"}]
 )
@@ -968,6 +988,7 @@ def test_k5_a_ruling_that_says_something_else_is_a_fault(over):
         table.publish(draft)
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_budget_ruling_before_its_time_is_a_fault():
 
     table, case_id = opened()
@@ -976,6 +997,7 @@ def test_k5_a_budget_ruling_before_its_time_is_a_fault():
         table.publish(discharge_of(table.docket, debate(table, case_id).owed[-1]))
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_ruling_that_nothing_asks_for_is_a_fault():
 
     table, case_id = opened()
@@ -987,6 +1009,7 @@ def test_k5_a_ruling_that_nothing_asks_for_is_a_fault():
         table.publish(draft)
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_ruling_on_an_obligation_that_never_was_is_a_fault():
 
     table, case_id = opened()
@@ -998,6 +1021,7 @@ def test_k5_a_ruling_on_an_obligation_that_never_was_is_a_fault():
         table.publish(draft)
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_ruling_on_what_was_answered_in_time_is_a_fault_when_it_was_never_due():
     table, case_id = opened()
     draft = _void_draft(table, case_id)
@@ -1080,6 +1104,7 @@ def test_an_override_must_name_the_case_it_is_posted_to():
     assert debate(table, case_id).phase == Phase.ASSESSING_1
 
 
+@pytest.mark.rule("K23")
 def test_k23_an_override_of_an_ended_case_opens_a_linked_one_and_leaves_the_old_as_it_was():
     table, case_id = reach(Phase.REFLECTING)
     reflect(table)
@@ -1101,6 +1126,7 @@ def test_k23_an_override_of_an_ended_case_opens_a_linked_one_and_leaves_the_old_
     assert debate_result(table) == "REJECT"
 
 
+@pytest.mark.rule("K23")
 def test_k23_an_override_that_changes_nothing_is_refused():
     table, case_id = reach(Phase.REFLECTING)
     reflect(table)
@@ -1110,6 +1136,7 @@ def test_k23_an_override_that_changes_nothing_is_refused():
     assert len(table.docket.cases) == 1
 
 
+@pytest.mark.rule("K23")
 def test_k23_an_override_of_a_case_that_never_was_is_refused():
     table = Table()
     body = Override(case_id="hyp_20200101_0000", verdict="REJECT", why="no")

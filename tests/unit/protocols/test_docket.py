@@ -94,6 +94,7 @@ def test_folding_a_log_anew_gives_the_same_docket(long_log):
     assert same(refold(log), docket)
 
 
+@pytest.mark.rule("K18")
 def test_k18_a_pickled_docket_goes_on_as_if_nothing_had_been(long_log):
     log, docket = long_log
     half = refold(log[:1500])
@@ -106,6 +107,7 @@ def test_k18_a_pickled_docket_goes_on_as_if_nothing_had_been(long_log):
     assert half.context.cases is half.cases
 
 
+@pytest.mark.rule("K18")
 def test_k18_an_ended_case_shrinks_to_a_line(long_log):
     _, docket = long_log
     assert len(docket.ended) > 100
@@ -115,6 +117,7 @@ def test_k18_an_ended_case_shrinks_to_a_line(long_log):
         assert 0 < ended.opened_seq < ended.seq
 
 
+@pytest.mark.rule("K18")
 def test_k18_nothing_is_kept_of_obligations_that_are_closed_but_the_last(long_log):
     _, docket = long_log
     owed = {o.id for state in docket.cases.values() for o in state.owed}
@@ -128,6 +131,7 @@ def test_k18_nothing_is_kept_of_obligations_that_are_closed_but_the_last(long_lo
 # ---------------------------------------------------------------- K4
 
 
+@pytest.mark.rule("K4")
 def test_k4_an_unknown_type_folds_as_nothing_whoever_says_it():
     table, _ = opened()
     before = dict(table.docket.cases)
@@ -152,6 +156,7 @@ def test_k4_an_unknown_type_folds_as_nothing_whoever_says_it():
             assert not table.docket.pending
 
 
+@pytest.mark.rule("K4")
 def test_k4_the_start_explains_the_society():
     table = Table()
     context = table.docket.context
@@ -164,6 +169,7 @@ def test_k4_the_start_explains_the_society():
 # ---------------------------------------------------------------- K5, K9, K10
 
 
+@pytest.mark.rule("K5")
 def test_k5_officers_messages_never_cause_violations():
     table, case_id = opened()
     draft = Draft(
@@ -178,6 +184,7 @@ def test_k5_officers_messages_never_cause_violations():
         table.publish(draft)
 
 
+@pytest.mark.rule("K5")
 @pytest.mark.parametrize(
     "over",
     [
@@ -208,6 +215,7 @@ def seal_unchecked(table, draft):
     return env
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_fault_names_its_seq():
     table, case_id = opened()
     body = Ruling(obligation_id=None, case_id=case_id, outcome="REJECT", reason="tie", rule="R-D8", of_seq=1)
@@ -219,6 +227,7 @@ def test_k5_a_fault_names_its_seq():
     assert caught.value.seq == env.seq
 
 
+@pytest.mark.rule("K9")
 def test_k9_any_number_of_dockets_derive_the_same_duties(long_log):
     log, _ = long_log
     one, other = Docket(rules()), Docket(rules())
@@ -228,6 +237,7 @@ def test_k9_any_number_of_dockets_derive_the_same_duties(long_log):
         assert list(one.due(env.sent_at)) == list(other.due(env.sent_at))
 
 
+@pytest.mark.rule("K9")
 def test_k9_asking_what_is_due_changes_nothing(long_log):
     log, _ = long_log
     docket = refold(log[:777])
@@ -240,6 +250,7 @@ def test_k9_asking_what_is_due_changes_nothing(long_log):
         docket.fold(env)
 
 
+@pytest.mark.rule("K9")
 def test_k9_a_case_has_the_id_that_its_opener_names():
     table, case_id = opened()
     assert case_id == table.last("HYPOTHESIS").body.hypothesis_id
@@ -247,6 +258,7 @@ def test_k9_a_case_has_the_id_that_its_opener_names():
     assert debate(table, case_id).opened_seq == table.last("HYPOTHESIS").seq
 
 
+@pytest.mark.rule("K9")
 @pytest.mark.parametrize("length", [MAX_CASE_ID, MAX_CASE_ID + 1])
 def test_k9_a_case_id_leaves_room_for_the_ids_that_are_made_of_it(length):
     table = Table()
@@ -259,6 +271,7 @@ def test_k9_a_case_id_leaves_room_for_the_ids_that_are_made_of_it(length):
     assert env.case_id == case_id
 
 
+@pytest.mark.rule("K9")
 def test_k9_a_second_case_of_the_same_id_is_refused():
     table, case_id = reach(Phase.REFLECTING)
     reflect(table)
@@ -270,12 +283,14 @@ def test_k9_a_second_case_of_the_same_id_is_refused():
     assert table.docket.ended[case_id].seq < env.seq
 
 
+@pytest.mark.rule("K10")
 def test_k10_a_violation_stands_beside_its_message_before_the_ruling():
     table, _ = reach(Phase.JUDGING)
     judge(table, confidence=0.1)
     assert table.kinds()[-3:] == ["VIOLATION", "RULING", "REFLECTION"]
 
 
+@pytest.mark.rule("K10")
 def test_k10_a_very_long_reason_is_cut():
     table, _ = opened()
     body = bodies.hypothesis(cycle_of(table)).model_copy(update={"lineage_id": "x" * 200})
@@ -291,6 +306,7 @@ def test_k10_a_very_long_reason_is_cut():
 # ---------------------------------------------------------------- K6
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("crash", [False, True])
 def test_k6_an_outage_shifts_what_is_open_whether_it_was_said_or_not(crash):
     table, case_id = opened()
@@ -309,6 +325,7 @@ def test_k6_an_outage_shifts_what_is_open_whether_it_was_said_or_not(crash):
     assert table.docket.context.outage == gap
 
 
+@pytest.mark.rule("K6")
 def test_k6_an_outage_is_nobodys_silence_to_the_microsecond():
     table, case_id = opened()
     table.wait(minutes=10)
@@ -323,6 +340,7 @@ def test_k6_an_outage_is_nobodys_silence_to_the_microsecond():
     assert debate(table, case_id).phase == Phase.JUDGING
 
 
+@pytest.mark.rule("K6")
 def test_k6_an_outage_leaves_the_whole_grace_after_a_late_ping():
     table, case_id = opened()
     table.now += timedelta(minutes=27)
@@ -335,6 +353,7 @@ def test_k6_an_outage_leaves_the_whole_grace_after_a_late_ping():
     assert debate(table, case_id).phase == Phase.JUDGING
 
 
+@pytest.mark.rule("K6")
 def test_k6_an_outage_between_ping_and_ruling_shifts_the_ruling():
     table, _ = opened()
     table.wait(minutes=25)
@@ -346,6 +365,7 @@ def test_k6_an_outage_between_ping_and_ruling_shifts_the_ruling():
     assert table.kinds().count("RULING") == 1
 
 
+@pytest.mark.rule("K6")
 def test_k6_an_outage_does_not_eat_the_cycles_budget():
     table, case_id = opened()
     table.down(hours=5)
@@ -357,6 +377,7 @@ def test_k6_an_outage_does_not_eat_the_cycles_budget():
     assert debate(table, case_id).owed[-1].due_at == START + timedelta(hours=5, minutes=150)
 
 
+@pytest.mark.rule("K6")
 def test_k6_several_outages_add_up():
     table, case_id = opened()
     for _ in range(3):
@@ -367,6 +388,7 @@ def test_k6_several_outages_add_up():
     assert owed.outage == timedelta(minutes=90)
 
 
+@pytest.mark.rule("K6")
 def test_k6_an_outage_begins_with_the_stop_whatever_is_said_after_it():
     table, _ = opened()
     table.stop()
@@ -377,6 +399,7 @@ def test_k6_an_outage_begins_with_the_stop_whatever_is_said_after_it():
     assert table.docket.context.outage == timedelta(hours=2)
 
 
+@pytest.mark.rule("K6")
 def test_k6_a_waiting_case_keeps_waiting_over_an_outage():
     table, case_id = reach(Phase.JUDGING)
     table.post(EVOLVER, bodies.verdict(confidence=0.1))
@@ -385,6 +408,7 @@ def test_k6_a_waiting_case_keeps_waiting_over_an_outage():
     assert not any(o.startswith(case_id) for o in table.docket.open)
 
 
+@pytest.mark.rule("K10")
 def test_k10_no_child_opens_while_its_parent_waits_for_a_ruling():
     table = Table()
     cycle_id = cycle_of(table)
@@ -402,6 +426,7 @@ def test_k10_no_child_opens_while_its_parent_waits_for_a_ruling():
 # ---------------------------------------------------------------- K7, K12
 
 
+@pytest.mark.rule("K7")
 def test_k7_time_changes_are_messages():
     table = Table()
     body = ClockSet(society_at=START, speed=120, paused=True, reason="slow down")
@@ -409,6 +434,7 @@ def test_k7_time_changes_are_messages():
     assert (table.docket.context.speed, table.docket.context.paused) == (120.0, True)
 
 
+@pytest.mark.rule("K12")
 def test_k12_an_obligation_says_what_its_mind_may_see():
     table, case_id = opened()
     assert debate(table, case_id).owed[0].may_see == EVERYTHING == Visibility(frozenset(), frozenset())
@@ -425,6 +451,7 @@ def taken(table, seat=CRITIC, user="ann"):
     return table.say(ADMIN, body, channel="#admin")
 
 
+@pytest.mark.rule("K14")
 def test_k14_an_answer_of_an_older_tenure_is_a_violation_and_the_holders_counts():
     table, case_id = opened()
     owed = table.owed(CRITIC, "RISK_ASSESSMENT")
@@ -447,6 +474,7 @@ def test_k14_an_answer_of_an_older_tenure_is_a_violation_and_the_holders_counts(
     assert debate(table, case_id).phase == Phase.REBUTTING_2
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_tenure_that_never_was_is_a_violation():
     table, case_id = opened()
     owed = table.owed(CRITIC, "RISK_ASSESSMENT")
@@ -462,6 +490,7 @@ def test_k14_a_tenure_that_never_was_is_a_violation():
     assert table.effects[-1].violation.rule == "K14"
 
 
+@pytest.mark.rule("K14")
 def test_k14_what_was_logged_before_the_seat_was_taken_counts():
     table, case_id = opened()
     assess(table)
@@ -472,6 +501,7 @@ def test_k14_what_was_logged_before_the_seat_was_taken_counts():
 # ---------------------------------------------------------------- K21, K23
 
 
+@pytest.mark.rule("K21")
 @pytest.mark.parametrize(("hops", "is_allowed"), [(MAX_HOPS, True), (MAX_HOPS + 1, False)])
 def test_k21_a_chain_of_bots_beyond_the_limit_is_stopped(hops, is_allowed):
     table, _ = opened()
@@ -491,6 +521,7 @@ def test_k21_a_chain_of_bots_beyond_the_limit_is_stopped(hops, is_allowed):
         assert (violation.rule, violation.field) == ("K21", "hops")
 
 
+@pytest.mark.rule("K23")
 def test_k23_nothing_changes_an_ended_case():
     table, case_id = reach(Phase.REFLECTING)
     reflect(table)

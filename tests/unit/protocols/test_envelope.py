@@ -43,6 +43,7 @@ PEOPLE = st.builds(
 )
 
 
+@pytest.mark.rule("K1")
 @given(PEOPLE, PEOPLE, st.text("ab/%2F", min_size=1), st.text("ab/%2F", min_size=1))
 def test_k1_no_key_of_one_person_is_the_id_of_another(mine, theirs, key, other):
     ours = draft(actor=mine, key=key, author=VIEWER)
@@ -50,6 +51,7 @@ def test_k1_no_key_of_one_person_is_the_id_of_another(mine, theirs, key, other):
     assert draft(actor=mine, key=ours.identity()).identity() == ours.identity()
 
 
+@pytest.mark.rule("K1")
 def test_k1_bots_and_officers_derive_their_keys_and_keep_them():
     assert draft().identity() == "k"
     assert draft(actor=Actor("officer")).identity() == "k"
@@ -59,12 +61,14 @@ def plainly(value):
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
+@pytest.mark.rule("K15")
 def test_k15_the_hash_is_sha256_of_the_previous_hash_and_the_stored_text():
     env, digest = sealed(draft())
     assert digest == hashlib.sha256(bytes(32) + env.json.encode()).digest() == link(GENESIS, env.json)
     assert digest.hex() == env.hash
 
 
+@pytest.mark.rule("K15")
 def test_k15_the_chain_goes_on_from_the_previous_hash():
     first, digest = sealed(draft())
     second, other = sealed(draft(key="l"), seq=2, envelope_id="l", previous=digest)
@@ -75,6 +79,7 @@ def test_k15_the_chain_goes_on_from_the_previous_hash():
 KEYS = [*Envelope.__slots__[:-2], "hash"]
 
 
+@pytest.mark.rule("K15")
 def test_k15_the_line_is_the_stored_text_with_its_hash_as_the_last_key():
     env, _ = sealed(
         draft(case_id="hyp_1", in_reply_to="x", hops=3, tenure=2, attempt=1, obligation_id="o/a/explorer")
@@ -122,6 +127,7 @@ def test_a_minted_body_is_the_one_that_is_logged():
     assert json.loads(env.json)["body"]["hypothesis_id"] == "hyp_1"
 
 
+@pytest.mark.rule("K1")
 def test_k1_the_identity_is_the_key_else_obligation_and_attempt():
     assert draft(key="mine").identity() == "mine"
     assert (
@@ -132,6 +138,7 @@ def test_k1_the_identity_is_the_key_else_obligation_and_attempt():
         draft(key="").identity()
 
 
+@pytest.mark.rule("K1")
 def test_k1_the_digest_tells_a_repetition_from_another_draft():
     one = draft()
     assert one.digest() == draft().digest() == one.digest(body_json(one.body))
@@ -145,6 +152,7 @@ def test_k1_the_digest_tells_a_repetition_from_another_draft():
         assert other.digest() != one.digest()
 
 
+@pytest.mark.rule("K1")
 def test_k1_a_digest_of_another_version_is_taken_for_the_same_draft(monkeypatch):
     one = draft()
     first = one.digest()

@@ -128,6 +128,7 @@ def test_every_trigger_has_options_of_which_the_first_is_conservative():
         )
 
 
+@pytest.mark.rule("R-E1")
 def test_the_levels_are_those_of_r_e1():
     assert {code: t.level for code, t in TRIGGERS.items()} == {
         "timeouts": "URGENT",
@@ -247,6 +248,7 @@ def revised_lineage(n, lineage="lin_7", *, finish=True):
     return table
 
 
+@pytest.mark.rule("R-D11")
 @pytest.mark.parametrize(("passed", "how"), [(True, "withdrawn"), (False, "expired")])
 def test_r_d11_a_lineage_whose_approval_passes_its_backtest_is_deadlocked_no_longer(passed, how):
     table = revised_lineage(3, finish=False)
@@ -312,6 +314,7 @@ def test_only_an_approve_whose_backtest_passed_starts_the_24_hours_anew(passed, 
     assert len(escalations(table)) == 1
 
 
+@pytest.mark.rule("R-E1")
 def test_r_e1_the_24_hours_start_anew_as_the_backtest_passes_not_as_its_debate_ends():
     table = Table(schedules={"micro": {"at": [(START + 23 * HOUR).isoformat()]}})
     table.until(START + 23 * HOUR)
@@ -333,6 +336,7 @@ def test_r_e1_the_24_hours_start_anew_as_the_backtest_passes_not_as_its_debate_e
     assert [env.body.trigger_code for env in escalations(table)] == ["no_approve"]
 
 
+@pytest.mark.rule("R-E1")
 def test_r_e1_a_backtest_that_breaks_a_rule_is_no_success():
     table = Table(schedules={"micro": {"at": [(START + 23 * HOUR).isoformat()]}})
     table.until(START + 23 * HOUR)
@@ -343,6 +347,7 @@ def test_r_e1_a_backtest_that_breaks_a_rule_is_no_success():
     assert [env.body.trigger_code for env in escalations(table)] == ["no_approve"]
 
 
+@pytest.mark.rule("K6")
 def test_k6_the_24_hours_are_those_that_the_society_was_up():
     table = quiet()
     table.wait(hours=20)
@@ -427,6 +432,7 @@ def test_pages_keep_their_half_hours_when_one_is_late():
     assert pages == [timedelta(minutes=42), timedelta(minutes=60)]
 
 
+@pytest.mark.rule("K1")
 def test_k1_acknowledging_ends_the_pages_and_not_the_four_hours():
     table, env = urgent()
     table.until(env.sent_at + timedelta(minutes=45))
@@ -505,6 +511,7 @@ def test_silence_expires_at_exactly_four_hours_with_the_conservative_action():
     assert table.docket.ended[env.case_id].outcome == "expired"
 
 
+@pytest.mark.rule("K5")
 def test_k5_an_answer_at_four_hours_counts_until_the_end_stands():
     table, env = attention()
     table.now = env.sent_at + 5 * HOUR
@@ -519,6 +526,7 @@ def test_k5_an_answer_at_four_hours_counts_until_the_end_stands():
     assert not table.docket.context.conservative_a
 
 
+@pytest.mark.rule("R-E4")
 def test_r_e4_a_late_answer_is_marked_late_and_does_not_change_the_outcome():
     table, env = attention()
     table.until(env.sent_at + 4 * HOUR)
@@ -529,6 +537,7 @@ def test_r_e4_a_late_answer_is_marked_late_and_does_not_change_the_outcome():
     assert table.docket.ended[env.case_id].outcome == "expired"
 
 
+@pytest.mark.rule("R-E4")
 def test_r_e4_a_second_answer_is_marked_late_before_and_after_the_end():
     table, _ = urgent()
     answer(table, 3, say=table.post)
@@ -541,6 +550,7 @@ def test_r_e4_a_second_answer_is_marked_late_before_and_after_the_end():
     assert resolutions(table) == [("answered", "none", "ann")]
 
 
+@pytest.mark.rule("K6")
 def test_k6_an_outage_shifts_the_four_hours_and_the_pages():
     table, env = urgent()
     table.until(env.sent_at + timedelta(minutes=10))
@@ -606,6 +616,7 @@ def test_r_f12_a_stop_of_one_case_suspends_nothing():
     assert escalations(table)
 
 
+@pytest.mark.rule("K5")
 @pytest.mark.rule("R-F12")
 def test_r_f12_k5_what_became_due_just_before_the_stop_is_superseded():
     table = quiet()
@@ -674,6 +685,7 @@ def modes(table):
     ]
 
 
+@pytest.mark.rule("R-F2")
 def test_r_f2_the_referee_says_when_the_mode_begins_and_it_holds():
     table = expired()
     assert modes(table) == [("A", "conservative", escalations(table)[0].case_id, "#a-arena")]
@@ -682,6 +694,7 @@ def test_r_f2_the_referee_says_when_the_mode_begins_and_it_holds():
     assert table.docket.context.conservative_a
 
 
+@pytest.mark.rule("R-F2")
 def test_r_f2_a_late_answer_that_decides_ends_the_mode():
     table = expired()
     said = answer(table, 3)
@@ -691,6 +704,7 @@ def test_r_f2_a_late_answer_that_decides_ends_the_mode():
     assert table.last("MODE_CHANGED").in_reply_to == said.id
 
 
+@pytest.mark.rule("R-F2")
 @pytest.mark.parametrize("how", [{"option": 1}, {"option": 9}, {"text": "good morning"}])
 def test_r_f2_a_late_answer_that_decides_nothing_else_ends_nothing(how):
     table = expired()
@@ -699,6 +713,7 @@ def test_r_f2_a_late_answer_that_decides_nothing_else_ends_nothing(how):
     assert len(modes(table)) == 1
 
 
+@pytest.mark.rule("R-F2")
 @pytest.mark.parametrize(
     "body",
     [
@@ -713,6 +728,7 @@ def test_r_f2_what_decides_nothing_ends_nothing(body):
     assert table.docket.context.conservative_a
 
 
+@pytest.mark.rule("R-F2")
 def test_r_f2_an_override_ends_the_mode_and_one_that_is_refused_does_not():
     table = Table(schedules={"micro": {"at": [START.isoformat()]}})
     case_id = hypothesise(table)
@@ -730,6 +746,7 @@ def resume(table, halt_id, seat=ADMIN):
     return table.say(seat, Resume(halt_id=halt_id, reason="I am here"), channel="#b-ops", case_id=halt_id)
 
 
+@pytest.mark.rule("R-F2")
 def test_r_f2_a_resume_names_what_led_to_the_mode():
     table = expired()
     case_id = escalations(table)[0].case_id
@@ -741,6 +758,7 @@ def test_r_f2_a_resume_names_what_led_to_the_mode():
     assert beside(table, resume(table, case_id)).rule == "K9", "it is over"
 
 
+@pytest.mark.rule("R-F2")
 def test_r_f2_each_change_is_said_once():
     table = expired()
     answer(table, 3)
@@ -750,6 +768,7 @@ def test_r_f2_each_change_is_said_once():
     assert [mode for _, mode, *_ in modes(table)] == ["conservative", "normal", "conservative"]
 
 
+@pytest.mark.rule("R-F2")
 def test_r_f2_a_change_that_nothing_leads_to_stops_the_host():
     table = expired()
     body = ModeChanged(system="A", mode="normal", because="esc_20260223_1000")
@@ -769,6 +788,7 @@ def halved(modes_fold, seq, until):
     return modes_fold.apply(env, fx, docket), docket
 
 
+@pytest.mark.rule("R-F2")
 def test_r_f2_system_b_is_conservative_until_its_session_ends():
     modes_fold = Modes()
     (began,), docket = halved(modes_fold, 7, START)
@@ -782,6 +802,7 @@ def test_r_f2_system_b_is_conservative_until_its_session_ends():
     assert modes_fold.ring(START + HOUR, docket) == []
 
 
+@pytest.mark.rule("R-F2", "K5")
 def test_r_f2_k5_an_end_that_was_due_when_positions_were_halved_anew_is_superseded():
     modes_fold = Modes()
     _, docket = halved(modes_fold, 7, START)
@@ -793,12 +814,14 @@ def test_r_f2_k5_an_end_that_was_due_when_positions_were_halved_anew_is_supersed
     assert not modes_fold.was_owed(SimpleNamespace(id=over.key), docket)
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_a_viewer_is_no_admin():
     table = expired()
     table.say(VIEWER, Note(text="hello"), channel="#a-arena")
     assert table.docket.context.conservative_a
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_choosing_the_first_option_turns_it_on():
     table, _ = urgent()
     answer(table, 1)
@@ -838,6 +861,7 @@ def watched(table, code="timeouts", subject="explorer"):
     return table.docket.context.fold_named("watch").watched[code, subject]
 
 
+@pytest.mark.rule("R-E3")
 def test_r_e3_the_same_trigger_while_it_is_open_is_an_occurrence():
     table, env = urgent()
     report(table)
@@ -848,6 +872,7 @@ def test_r_e3_the_same_trigger_while_it_is_open_is_an_occurrence():
     assert env.case_id == watched(table).open_case
 
 
+@pytest.mark.rule("R-E3")
 def test_r_e3_all_occurrences_are_counted_and_the_latest_are_kept():
     known = Watched()
     for seq in range(1, 101):
@@ -855,6 +880,7 @@ def test_r_e3_all_occurrences_are_counted_and_the_latest_are_kept():
     assert (known.recurred, known.occurrences) == (100, list(range(100 - OCCURRENCES + 1, 101)))
 
 
+@pytest.mark.rule("K19")
 def test_k19_a_condition_that_never_ended_fires_again_only_after_24_hours():
     table, env = urgent()
     report(table)
@@ -881,6 +907,7 @@ def speak(table):
     report(table)
 
 
+@pytest.mark.rule("K19")
 def test_k19_after_its_condition_was_false_it_fires_at_the_next_edge():
     table, env = urgent()
     report(table)
@@ -893,6 +920,7 @@ def test_k19_after_its_condition_was_false_it_fires_at_the_next_edge():
     assert escalations(table)[1].sent_at < env.sent_at + 24 * HOUR
 
 
+@pytest.mark.rule("R-E2")
 def test_r_e2_an_escalation_whose_condition_ended_is_withdrawn():
     table, env = urgent()
     report(table)
@@ -904,6 +932,7 @@ def test_r_e2_an_escalation_whose_condition_ended_is_withdrawn():
     assert len(escalations(table)) == 2
 
 
+@pytest.mark.rule("R-E2")
 def test_r_e2_a_success_withdraws_the_call_for_one():
     table = Table(schedules={"micro": {"at": [(START + 25 * HOUR).isoformat()]}})
     table.until(START + 25 * HOUR)
@@ -914,12 +943,14 @@ def test_r_e2_a_success_withdraws_the_call_for_one():
     assert len(escalations(table)) == 2
 
 
+@pytest.mark.rule("K19")
 def test_k19_a_lasting_drought_fires_every_24_hours():
     table = quiet()
     table.until(START + 100 * HOUR)
     assert [(e.sent_at - START) / HOUR for e in escalations(table)] == [24, 48, 72, 96]
 
 
+@pytest.mark.rule("K5")
 def test_k5_an_escalation_under_way_when_its_condition_ends_is_superseded_and_its_id_is_used_up():
     table = Table(schedules={"micro": {"at": [(START + 23 * HOUR).isoformat()]}})
     table.until(START + 23 * HOUR)
@@ -943,6 +974,7 @@ def test_k5_an_escalation_under_way_when_its_condition_ends_is_superseded_and_it
     assert second.sent_at == START + 48 * HOUR
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_timeout_escalation_that_was_overtaken_before_it_was_posted_is_not_posted():
     table = silent_hypotheses(2)
     table.until(START + 4 * HOUR + timedelta(minutes=39))
@@ -955,6 +987,7 @@ def test_k5_a_timeout_escalation_that_was_overtaken_before_it_was_posted_is_not_
     assert len(escalations(table)) == 1
 
 
+@pytest.mark.rule("K5")
 def test_k5_an_answer_overtakes_a_withdrawal_that_is_under_way():
     table, env = urgent()
     report(table)
@@ -971,6 +1004,7 @@ def test_k5_an_answer_overtakes_a_withdrawal_that_is_under_way():
     assert table.docket.context.conservative_a
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_withdrawal_of_what_a_person_has_stopped_is_superseded():
     table, env = urgent()
     report(table)
@@ -985,6 +1019,7 @@ def test_k5_a_withdrawal_of_what_a_person_has_stopped_is_superseded():
     assert table.docket.ended[env.case_id].seq == table.last("RULING").seq
 
 
+@pytest.mark.rule("K5")
 @pytest.mark.parametrize(
     "over",
     [
@@ -1008,6 +1043,7 @@ def test_k5_an_escalation_that_says_something_else_is_a_fault(over):
         table.publish(replace(draft, body=draft.body.model_copy(update=over)))
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_second_end_of_an_escalation_is_a_fault():
     table, env = urgent()
     answer(table, 3)

@@ -38,6 +38,7 @@ def minutes(n):
     return timedelta(minutes=n)
 
 
+@pytest.mark.rule("R-F8")
 @pytest.mark.parametrize(
     ("elapsed", "is_allowed"), [(minutes(0), True), (minutes(115), True), (minutes(115) + TICK, False)]
 )
@@ -146,6 +147,7 @@ def test_a_verdict_leads_where_the_rules_say(
         assert phase == wanted[verdict]
 
 
+@pytest.mark.rule("R-F9")
 @pytest.mark.parametrize("final", [False, True])
 @pytest.mark.parametrize(
     ("over", "flawed", "breach"),
@@ -172,6 +174,7 @@ def test_r_f9_an_approval_is_carried_by_its_scores_and_contradicts_nothing(final
         assert caught.value.decision == ("REJECT", breach[1], breach[0])
 
 
+@pytest.mark.rule("R-F8")
 @pytest.mark.parametrize(
     ("over", "field"),
     [

@@ -76,6 +76,7 @@ def test_two_experiments_run_side_by_side() -> None:
 # ---------------------------------------------------------------- what does not follow
 
 
+@pytest.mark.rule("K31")
 def test_a_batch_without_a_start_is_a_fault() -> None:
     table = LabTable()
     with pytest.raises(OfficerFault, match="never was"):
@@ -89,6 +90,7 @@ def test_the_first_batch_is_number_0(n: int) -> None:
         table.tell(batch(n))
 
 
+@pytest.mark.rule("K31")
 def test_no_batch_is_left_out_and_none_comes_again() -> None:
     table = LabTable()
     table.tell(batch(0))
@@ -96,6 +98,7 @@ def test_no_batch_is_left_out_and_none_comes_again() -> None:
         table.tell(batch(2))
 
 
+@pytest.mark.rule("K31")
 def test_an_experiment_ends_once() -> None:
     table = LabTable()
     table.tell(ended())
@@ -111,6 +114,7 @@ def test_what_it_says_has_an_id_of_its_own() -> None:
         table.publish(draft)
 
 
+@pytest.mark.rule("K31")
 @pytest.mark.parametrize(
     ("field", "over"),
     [
@@ -227,6 +231,7 @@ def test_of_very_many_clusters_the_rest_is_one_size() -> None:
 # ---------------------------------------------------------------- stopped, and silent
 
 
+@pytest.mark.rule("K31")
 def test_a_stop_lets_the_batch_in_flight_end_and_the_end_says_who_stopped_it() -> None:
     table = LabTable()
     table.tell(batch(0))
@@ -260,6 +265,7 @@ def test_the_first_of_two_stops_counts() -> None:
     assert not table.docket.cases
 
 
+@pytest.mark.rule("K31")
 def test_one_that_falls_silent_is_lost_after_as_long_as_its_last_message_allows() -> None:
     table = LabTable()
     table.wait(minutes=14)

@@ -239,6 +239,7 @@ def test_there_is_a_starting_threshold_for_each_score_of_an_assessment() -> None
     assert all(clip(strictness) == strictness for strictness in START_THRESHOLDS.values())
 
 
+@pytest.mark.rule("2.2", "R-F15")
 @pytest.mark.parametrize(
     ("rejects", "wrongly", "approvals", "failed", "recommendation", "factor"),
     [

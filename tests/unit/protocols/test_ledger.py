@@ -97,6 +97,7 @@ def test_the_day_ends_at_2200_inclusive(at, same_day):
     assert ledger.day_so_far(at).rejected == 1 + same_day
 
 
+@pytest.mark.rule("R-D17")
 def test_r_d17_the_day_ends_at_the_next_daily_instant_whenever_that_is():
     daily = {"daily": {"cron": "0 10,18 * * *"}}
     table = Table(NOON - timedelta(hours=3), schedules={"micro": {"at": [NOON.isoformat()]}, **daily})
@@ -110,6 +111,7 @@ def test_r_d17_the_day_ends_at_the_next_daily_instant_whenever_that_is():
         assert ledger.day_so_far(at).rejected == rejected
 
 
+@pytest.mark.rule("K16")
 def test_k16_what_a_window_to_come_reaches_back_to_is_not_forgotten():
     at = [NOON + timedelta(days=n) for n in (0, 40)]
     micro = [(at[0] + timedelta(hours=5)).isoformat(), (at[1] - timedelta(hours=1)).isoformat()]
@@ -126,6 +128,7 @@ def test_k16_what_a_window_to_come_reaches_back_to_is_not_forgotten():
     assert table.docket.context.fold_named("research").counts(*at) == Counts(2, 0, 2, 0)
 
 
+@pytest.mark.rule("R-D14")
 def test_r_d14_a_review_leaves_out_what_ended_where_its_window_begins():
     ledger = Ledger()
     for at in (NOON - TICK, NOON, NOON + TICK):
@@ -226,6 +229,7 @@ def test_principles_thresholds_and_directions_are_taken_from_messages_in_effect(
     assert ledger.thresholds == {"a": 0.6}
 
 
+@pytest.mark.rule("K18")
 def test_k18_what_no_window_reaches_is_forgotten():
     ledger = Ledger()
     for day in range(100):
@@ -233,6 +237,7 @@ def test_k18_what_no_window_reaches_is_forgotten():
     assert ledger.counts(NOON - TICK, NOON + timedelta(days=100)).rejected <= KEPT.days + 1
 
 
+@pytest.mark.rule("K18")
 def test_k18_an_ended_debate_leaves_its_strategy_for_a_linked_case_and_no_more():
     table, case_id = opened()
     assess(table, confidence=0.9)
@@ -279,6 +284,7 @@ def taken_up(hours):
     return table, table.docket.context.fold_named("research"), ended_at
 
 
+@pytest.mark.rule("R-F13")
 @pytest.mark.parametrize(("hours", "is_new"), [(1, False), (24, True)])
 def test_r_f13_what_is_taken_up_again_is_no_new_debate_of_its_old_day(hours, is_new):
     table, ledger, _ = taken_up(hours)
@@ -287,6 +293,7 @@ def test_r_f13_what_is_taken_up_again_is_no_new_debate_of_its_old_day(hours, is_
     assert ledger.counts(day - timedelta(days=1), day)[1:3] == ((1, 0) if is_new else (0, 1))
 
 
+@pytest.mark.rule("R-F13")
 def test_r_f13_what_is_taken_up_again_is_no_new_debate_of_its_old_week():
     table, ledger, ended_at = taken_up(24)
     old, new = (START - TICK, table.now), (ended_at, table.now)
@@ -322,6 +329,7 @@ def offered(table):
     return table.docket.rules.types[state.kind].brief(state, owed, table.docket.context)["reevaluate"]
 
 
+@pytest.mark.rule("R-F11")
 def test_r_f11_the_explorer_is_offered_what_was_recalled_until_a_hypothesis_names_it():
     table = Table(schedules={"micro": {"cron": "0 */2 * * *"}})
     ledger = table.docket.context.fold_named("research")
@@ -331,6 +339,7 @@ def test_r_f11_the_explorer_is_offered_what_was_recalled_until_a_hypothesis_name
     assert list(ledger.reevaluate) == ["strat_2"]
 
 
+@pytest.mark.rule("R-F11")
 def test_r_f11_for_ten_cycles():
     table = Table(schedules={"micro": {"cron": "0 */2 * * *"}})
     table.docket.context.fold_named("research").reevaluate = {"strat_1": 0}

@@ -290,6 +290,7 @@ def test_the_answer_fits_the_outcome(outcome: str, option: str, is_legal: bool) 
         assert table.state.phase == Phase.JUDGING
 
 
+@pytest.mark.rule("R-D10")
 @pytest.mark.parametrize("outcome", ["REJECTED", "UNDECIDED"])
 def test_r_d10_nothing_is_upheld_that_nobody_examined(outcome: str) -> None:
     table = MotionTable()
@@ -301,6 +302,7 @@ def test_r_d10_nothing_is_upheld_that_nobody_examined(outcome: str) -> None:
     assert table.outcome == outcome.lower()
 
 
+@pytest.mark.rule("R-D7")
 @pytest.mark.parametrize(("confidence", "is_legal"), [(0.599999, False), (0.6, True)])
 def test_r_d7_nothing_is_upheld_below_a_confidence(confidence: float, is_legal: bool) -> None:
     table = MotionTable()
@@ -314,6 +316,7 @@ def test_r_d7_nothing_is_upheld_below_a_confidence(confidence: float, is_legal: 
         assert table.outcome == "undecided"
 
 
+@pytest.mark.rule("R-D8")
 @pytest.mark.parametrize(
     ("for_score", "against_score", "is_legal"),
     [(0.6, 0.55, True), (0.599999, 0.55, False), (0.5, 0.5, False), (0.4, 0.6, False)],
@@ -330,6 +333,7 @@ def test_r_d8_nothing_is_upheld_whose_argument_is_not_the_stronger(
         assert table.broke(env) == ("R-D8", "for_score")
 
 
+@pytest.mark.rule("R-F9")
 @pytest.mark.parametrize("standing", ["unanswered", "conceded", "answered badly"])
 def test_r_f9_nothing_is_upheld_while_a_fatal_objection_stands(standing: str) -> None:
     table = MotionTable()

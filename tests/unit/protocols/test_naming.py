@@ -77,6 +77,7 @@ def people(table):
     return table.docket.context.fold_named("people")
 
 
+@pytest.mark.rule("K9")
 def test_k9_the_log_has_a_name_once_and_again_when_it_is_another():
     table = Table()
     for n, name in enumerate(("Ann", "Annie", "Ann")):
@@ -84,6 +85,7 @@ def test_k9_the_log_has_a_name_once_and_again_when_it_is_another():
     assert people(table).called == {ANN: "Ann"}
 
 
+@pytest.mark.rule("K5")
 @pytest.mark.parametrize(
     ("name", "key", "why"),
     [

@@ -11,6 +11,8 @@ from tests.doubles.panel_samples import FOCUS
 CONTRACT = "reviewer/reviewer_full/v1"
 
 
+@pytest.mark.rule("panel 11")
+@pytest.mark.rule("R-P7")
 @pytest.mark.parametrize(
     ("tag", "text"),
     [

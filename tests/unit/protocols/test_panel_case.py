@@ -153,6 +153,7 @@ def test_a_panel_asks_each_reviewer_twice_and_the_synthesizer_once() -> None:
     assert decided(table).decision == "editorial_decision=accept"
 
 
+@pytest.mark.rule("panel 2")
 def test_phase_1_is_told_the_contract_and_the_metadata_and_nothing_else() -> None:
     given = {**as_json(FOCUS), "generated_at": "2026-02-23T09:59:00.000000Z"}
     given["agent_amendments"] = {"stage_specific_notes": "mind the sampling"}
@@ -183,6 +184,7 @@ def test_phase_2_is_told_the_contract_again_and_its_own_commitment() -> None:
     assert brief(table, METHODOLOGY)["phase1_output"] == phase1(FOCUS)
 
 
+@pytest.mark.rule("K12")
 def test_k12_only_a_phase_2_obligation_names_the_content() -> None:
     table = held()
     table.all_review()
@@ -196,6 +198,7 @@ def test_k12_only_a_phase_2_obligation_names_the_content() -> None:
     assert by_type["PHASE1"] == by_type["SYNTHESIS"] == {""}
 
 
+@pytest.mark.rule("K12")
 def test_k12_no_seat_of_a_panel_has_memory_and_no_reviewer_reads_another() -> None:
     table = full()
     table.all_review()
@@ -216,6 +219,7 @@ def test_a_contract_with_another_panel_size_is_ineligible(size: int) -> None:
     assert steps(table) == ["aborted/orchestrator"]
 
 
+@pytest.mark.rule("R-P6")
 def test_r_p6_a_mode_without_a_template_is_ineligible() -> None:
     table = held(contract={**as_json(FOCUS), "mode": "reviewer_guided"})
     assert aborted(table).tag.startswith("[CONTRACT-INELIGIBLE: mode reviewer_guided has no template")
@@ -241,6 +245,7 @@ def test_the_baseline_hash_stands_in_the_decision_whatever_was_set_at_run_time()
     assert decided(table).baseline_sha256 == baseline_sha256(FOCUS)
 
 
+@pytest.mark.rule("panel 3")
 def test_a_baseline_that_changed_while_the_panel_sat_ends_it() -> None:
     table = held()
     table.all_review()
@@ -269,6 +274,7 @@ def test_a_passing_phase_1_is_acknowledged_in_its_lint() -> None:
     assert table.state.tags == (ACKNOWLEDGED,)
 
 
+@pytest.mark.rule("panel 4")
 def test_a_failing_phase_1_is_retried_once_with_its_gaps_in_the_brief() -> None:
     table = held()
     table.commit("eic", NO_PLAN)
@@ -286,6 +292,7 @@ def test_a_failing_phase_1_is_retried_once_with_its_gaps_in_the_brief() -> None:
     assert brief(table, EIC)["phase1_output"] == phase1(FOCUS)
 
 
+@pytest.mark.rule("panel 4")
 def test_a_second_failure_of_phase_1_makes_the_reviewer_unusable() -> None:
     table = held()
     table.commit("eic", NO_PLAN)
@@ -297,6 +304,7 @@ def test_a_second_failure_of_phase_1_makes_the_reviewer_unusable() -> None:
     assert owing(table) == {"methodology": "PHASE1"}
 
 
+@pytest.mark.rule("panel 2")
 def test_the_content_is_not_shown_before_the_retried_phase_1_has_passed() -> None:
     table = held()
     table.commit("eic", NO_PLAN)
@@ -320,6 +328,7 @@ BAD = {
 }
 
 
+@pytest.mark.rule("panel 5")
 @pytest.mark.parametrize("check", BAD)
 def test_a_phase_2_that_fails_is_not_retried_and_its_tag_names_the_check(check: str) -> None:
     table = held()
@@ -351,6 +360,7 @@ FAULTY = {
 }
 
 
+@pytest.mark.rule("panel 5")
 @pytest.mark.parametrize("fault", FAULTY)
 def test_a_dissent_about_two_dimensions_restarts_the_reviewer_whatever_else_is_wrong(fault: str) -> None:
     table = held()
@@ -373,6 +383,7 @@ def test_flags_that_the_scores_contradict_make_a_reviewer_unusable() -> None:
     assert lint.findings == ("F1 fired: false is declared, and true follows from the rest of the report",)
 
 
+@pytest.mark.rule("R-P4")
 def test_r_p4_a_review_is_held_to_its_own_plan_and_not_to_anothers() -> None:
     table = held()
     plan = phase1(FOCUS).replace("samples below thirty", "instruments without calibration")
@@ -525,6 +536,7 @@ def test_the_last_to_fail_shrinks_the_panel_too() -> None:
     assert aborted(table).tag == SHRUNK
 
 
+@pytest.mark.rule("panel 6")
 def test_four_of_five_are_not_enough_and_nothing_is_synthesized_from_them() -> None:
     table = full()
     for role in table.roles[:-1]:
@@ -589,6 +601,7 @@ def test_a_decision_carries_its_matrix_conditions_arithmetic_and_tags() -> None:
     assert end.tags == (ACKNOWLEDGED, ACKNOWLEDGED)
 
 
+@pytest.mark.rule("panel 8")
 def test_the_highest_severity_decides_and_among_equals_the_earliest() -> None:
     rows: dict[str, dict[str, Score]] = {"eic": {"D1": "block"}, "methodology": {"D1": "warn"}}
     table = reviewed(FOCUS, rows)
@@ -600,6 +613,7 @@ def test_the_highest_severity_decides_and_among_equals_the_earliest() -> None:
     assert decided(equal).decision == "editorial_decision=reject_or_major_revision"
 
 
+@pytest.mark.rule("R-P1")
 @pytest.mark.parametrize(
     ("majority", "count", "decision", "fired"),
     [
@@ -621,6 +635,7 @@ def test_r_p1_the_majority_is_counted_as_the_panel_was_opened(
     assert (NONE_FIRED in decided(table).tags) is (fired == ())
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_when_nothing_fires_the_panel_accepts_and_says_so() -> None:
     table = reviewed(FULL, {"eic": {"D1": "warn"}})
     table.conclude()
@@ -629,6 +644,7 @@ def test_r_p2_when_nothing_fires_the_panel_accepts_and_says_so() -> None:
     assert end.tags == (ACKNOWLEDGED,) * 5 + (NONE_FIRED,)
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_or_it_aborts_as_it_was_opened() -> None:
     table = reviewed(FULL, {"eic": {"D1": "warn"}}, on_none_fired="abort")
     assert aborted(table).tag == NONE_FIRED
@@ -641,6 +657,7 @@ def test_a_panel_that_would_abort_decides_when_something_fires() -> None:
     assert decided(table).decision == "editorial_decision=accept"
 
 
+@pytest.mark.rule("R-P3")
 @pytest.mark.parametrize("expression", ["D9 scores 'warn'", "any high dimension scores 'block'"])
 def test_r_p3_an_orphaned_expression_ends_the_panel_at_its_synthesis(expression: str) -> None:
     table = held(contract=changed(FOCUS, "F2", expression=expression))
@@ -648,6 +665,7 @@ def test_r_p3_an_orphaned_expression_ends_the_panel_at_its_synthesis(expression:
     assert aborted(table).tag == f"[EXPRESSION-UNRECOGNISED: condition_id=F2, expression={expression}]"
 
 
+@pytest.mark.rule("panel 9")
 def test_an_unrecognised_expression_ends_the_panel_at_its_synthesis() -> None:
     table = held(contract=changed(FOCUS, "F1", expression="most dimensions score 'block'"))
     table.all_review()
@@ -773,6 +791,7 @@ def test_each_output_has_its_time() -> None:
     assert spans["LINT"] == (timedelta(0), timedelta(0))
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("crash", [False, True])
 def test_k6_an_outage_is_no_reviewers_silence(crash: bool) -> None:
     table = held()
@@ -929,6 +948,7 @@ def test_no_panel_takes_the_id_of_another() -> None:
     assert table.state.title == "On widgets"
 
 
+@pytest.mark.rule("K23")
 def test_k23_after_its_end_nothing_changes_a_panel() -> None:
     table = reviewed(FOCUS, {})
     table.conclude()

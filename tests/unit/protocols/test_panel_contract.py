@@ -367,6 +367,7 @@ def test_the_two_modes_with_a_template_are_eligible_at_their_exact_size(
         assert eligible(contract) == (size == len(roles))
 
 
+@pytest.mark.rule("R-P6")
 @pytest.mark.parametrize(
     "mode", ["reviewer_re_review", "reviewer_calibration", "reviewer_guided", "writer_full"]
 )

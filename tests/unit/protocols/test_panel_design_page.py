@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from moot.protocols.kernel.machine import rows
 from moot.protocols.kernel.steps import ENDED
 from moot.protocols.kernel.times import minutes
@@ -46,6 +48,7 @@ def test_the_time_limits_are_those_of_the_duties():
     assert "The Synthesizer has 10 minutes and 10" in PAGE
 
 
+@pytest.mark.rule("panel 11")
 def test_11_every_tag_that_a_panel_may_end_in_is_explained():
     tags = [
         audit.ACKNOWLEDGED, NONE_FIRED, audit.SYNTHESIS_MISMATCH, audit.panel_shrunk(1, 2),

@@ -116,6 +116,7 @@ def test_what_is_near_to_a_form_is_none(expression: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.rule("R-P3")
 @pytest.mark.parametrize(
     ("expression", "why"),
     [

@@ -109,6 +109,7 @@ def test_what_a_dissenter_decided_does_not_count_against_its_restart() -> None:
 # ---------------------------------------------------------------- R-P4
 
 
+@pytest.mark.rule("R-P4")
 @pytest.mark.parametrize(
     ("scores", "body", "held"),
     [
@@ -138,12 +139,14 @@ def test_r_p4_a_block_or_warn_is_tied_to_its_committed_trigger(
     assert held or {one.check for one in found.findings} == {"consistency"}
 
 
+@pytest.mark.rule("R-P4")
 def test_r_p4_a_dissented_dimension_is_not_held_to_its_plan() -> None:
     body = "A fine study."
     assert lint(report(scores={"D1": "warn"}, body=body, dissent="dimension_id: D1")).is_clean
     assert checks(report(scores={"D1": "warn"}, body=body, dissent="dimension_id: D2")) == ["consistency"]
 
 
+@pytest.mark.rule("R-P4")
 def test_r_p4_a_trigger_without_words_binds_to_nothing() -> None:
     vague = plan_of("D1", "x").replace("samples below thirty", "if it is so, or with that score")
     plan = lint_phase1(phase1(D1=vague), FULL).plan
@@ -151,6 +154,7 @@ def test_r_p4_a_trigger_without_words_binds_to_nothing() -> None:
     assert lint_phase2(report(scores={"D1": "warn"}, body="Fine."), FULL, plan).is_clean
 
 
+@pytest.mark.rule("R-P4")
 def test_r_p4_the_word_stands_in_the_review_body() -> None:
     text = report(scores={"D1": "warn"}, body="Fine.").replace(
         "## Dimension", "samples thirty\n\n## Dimension"
@@ -158,6 +162,7 @@ def test_r_p4_the_word_stands_in_the_review_body() -> None:
     assert checks(text) == ["consistency"]
 
 
+@pytest.mark.rule("R-P4")
 def test_r_p4_words_are_case_folded_and_of_any_alphabet() -> None:
     assert tokens("Größe of the STRASSE, 30 mm, x_tall") == {"grösse", "strasse", "tall"}
     assert Body("Die Straße").holds_one({"strasse"})
@@ -167,6 +172,7 @@ def test_r_p4_words_are_case_folded_and_of_any_alphabet() -> None:
 # ---------------------------------------------------------------- R-P5
 
 
+@pytest.mark.rule("R-P5")
 def test_r_p5_the_decision_follows_from_the_reviewer_s_own_flags() -> None:
     # F1 (90) and F2 (70) declared: the severer decides, whatever the quantifier of F2.
     both = report(scores=WARNS, fired=["F1", "F2"], decision="editorial_decision=reject_or_major_revision")
@@ -174,6 +180,7 @@ def test_r_p5_the_decision_follows_from_the_reviewer_s_own_flags() -> None:
     assert checks(both.replace("editorial_decision=reject_or_", "editorial_decision=")) == ["decision"]
 
 
+@pytest.mark.rule("R-P5")
 def test_r_p5_without_flags_it_accepts() -> None:
     assert lint(report(scores={"D1": "warn"}, fired=[], decision="editorial_decision=accept")).is_clean
     assert checks(report(scores={"D1": "warn"}, fired=[], decision="editorial_decision=minor_revision")) == [

@@ -1,5 +1,7 @@
 """How a panel is shown."""
 
+import pytest
+
 from moot.protocols.panel.contract import Score
 from moot.protocols.panel.lint_phase1 import lint_phase1
 from moot.protocols.panel.render import render
@@ -96,6 +98,7 @@ def test_what_reviewers_wrote_cannot_pass_for_a_decision_or_a_tag() -> None:
         assert not any(line.startswith("[") for line in lines)
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_the_tag_stands_where_the_decision_is() -> None:
     found = synthesize_reports(FULL, sources(panel({"eic": {"D1": "warn"}})))
     assert found.synthesis is not None

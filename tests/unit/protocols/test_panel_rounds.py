@@ -118,6 +118,7 @@ def test_it_is_withdrawn_once_the_rate_has_fallen_to_5_per_cent():
     assert not rounds(table).is_alarming
 
 
+@pytest.mark.rule("K19")
 def test_k19_a_fourth_shrunk_panel_adds_to_the_open_escalation_and_raises_no_other():
     table = played(shrunk=4)
     assert len(escalations(table, "panel_shrunk")) == 1
@@ -133,6 +134,7 @@ def test_silence_leaves_such_rounds_undecided_and_changes_nothing():
 # ---------------------------------------------------------------- R-P2: no condition fired, and that aborts
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_a_panel_that_aborts_since_nothing_fired_asks_the_admin_for_a_decision():
     table = undecided()
     end = table.last("PANEL_ABORTED")
@@ -145,6 +147,7 @@ def test_r_p2_a_panel_that_aborts_since_nothing_fired_asks_the_admin_for_a_decis
     assert table.panel_id in body.trigger and body.context.startswith("On widgets: no condition fired")
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_the_default_accepts_and_asks_nobody():
     table = undecided("accept")
     table.conclude()
@@ -152,6 +155,7 @@ def test_r_p2_the_default_accepts_and_asks_nobody():
     assert not [kind for kind in table.kinds() if kind == "ESCALATION"]
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_each_undecided_panel_is_asked_about_by_itself():
     table = undecided()
     table.wait(minutes=1)

@@ -70,6 +70,7 @@ def test_all_fires_for_the_whole_panel_only(size: int) -> None:
     assert firing_counts(size, "all", "spec") == [size]
 
 
+@pytest.mark.rule("R-P1")
 @pytest.mark.parametrize(
     ("size", "spec", "strict"),
     [
@@ -123,6 +124,7 @@ def test_f0_has_no_precedence_of_its_own() -> None:
     assert decided(contract, "pb").fired_conditions == ("F1", "F0")
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_when_nothing_fires_the_decision_is_to_accept_and_it_is_told() -> None:
     contract = contract_from(SMALL)
     found = decided(contract, "wpp", "ppp")
@@ -132,6 +134,7 @@ def test_r_p2_when_nothing_fires_the_decision_is_to_accept_and_it_is_told() -> N
     assert decided(contract, "ppp", "ppp").tags == ()
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_abort_leaves_the_panel_without_a_decision_only_when_nothing_fired() -> None:
     contract = contract_from(SMALL)
     found = decided(contract, "wpp", "ppp", on="abort")
@@ -140,6 +143,7 @@ def test_r_p2_abort_leaves_the_panel_without_a_decision_only_when_nothing_fired(
     assert decided(contract, "ppp", "ppp", on="abort").editorial_decision == ACCEPT
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_without_an_action_that_accepts_there_is_no_decision() -> None:
     contract = contract_from(SMALL)
     odd = contract.model_copy(update={"failure_conditions": contract.failure_conditions[:2]})
@@ -148,6 +152,7 @@ def test_r_p2_without_an_action_that_accepts_there_is_no_decision() -> None:
     assert aborted.value.tag == NONE_FIRED
 
 
+@pytest.mark.rule("R-P5")
 def test_r_p5_a_decision_is_derived_from_declared_conditions_alone() -> None:
     contract = contract_from(SMALL)
     assert decide(contract, ("F0", "F2")) == MAJOR
@@ -233,6 +238,7 @@ def test_reviewers_score_exactly_the_dimensions_of_the_contract(texts: tuple[str
     assert refused.value.why == why
 
 
+@pytest.mark.rule("R-P3")
 @pytest.mark.parametrize(
     ("expression", "shown"),
     [

@@ -145,6 +145,7 @@ def test_a_malformed_synthesis_is_1() -> None:
     assert names(found) == ["SYNTHESIS-PARSE"] * 2
 
 
+@pytest.mark.rule("R-P1")
 def test_r_p1_the_majority_is_the_spec_s_unless_another_is_asked_for() -> None:
     three = dict.fromkeys(SEATS[:3], WARNS)
     strict = "fired_conditions: [F2]\neditorial_decision=major_revision"
@@ -153,6 +154,7 @@ def test_r_p1_the_majority_is_the_spec_s_unless_another_is_asked_for() -> None:
     assert judge(panel(three), strict, majority="strict").exit_code == 0
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_nothing_fired_accepts_with_a_tag() -> None:
     one: dict[str, dict[str, Score]] = {"eic": {"D1": "warn"}}
     found = judge(panel(one), synthesis(one))
@@ -198,6 +200,7 @@ def test_a_decision_that_the_declared_flags_contradict_is_3() -> None:
     )
 
 
+@pytest.mark.rule("R-P5")
 def test_r_p5_a_decision_is_held_to_declared_flags_not_to_true_ones() -> None:
     # The flags are wrong, the decision follows from them: one fault per flag, none for the decision.
     wrong = report("da", fired=["F1"], decision="editorial_decision=reject_or_major_revision")
@@ -298,6 +301,7 @@ def test_an_expression_outside_the_grammar_is_2(expression: str) -> None:
     )
 
 
+@pytest.mark.rule("R-P3")
 @pytest.mark.parametrize("expression", ["D9 scores 'block'", "D1 scores 'pass' AND D9 scores 'pass'"])
 def test_r_p3_an_orphaned_expression_is_2_and_never_true(expression: str) -> None:
     found = judge(contract=with_expression(expression))
@@ -306,6 +310,7 @@ def test_r_p3_an_orphaned_expression_is_2_and_never_true(expression: str) -> Non
     assert names(found) == ["EXPRESSION-UNRECOGNISED", "EXPRESSION-SEMANTIC", "SUPPRESSED"]
 
 
+@pytest.mark.rule("R-P6")
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
@@ -394,6 +399,7 @@ def test_reports_are_synthesized_when_all_are_usable() -> None:
     assert found.exit_code == 3 and found.synthesis is None
 
 
+@pytest.mark.rule("R-P2")
 def test_r_p2_nothing_fired_may_abort() -> None:
     one = sources(panel({"eic": {"D1": "warn"}}))
 

@@ -84,6 +84,7 @@ def test_openers_lead_to_their_kinds_of_case():
 # ---------------------------------------------------------------- K20: counted ids
 
 
+@pytest.mark.rule("K20")
 @pytest.mark.parametrize(
     ("kind", "prefix"), [("CYCLE_TRIGGER", "cycle"), ("HYPOTHESIS", "hyp"), ("ESCALATION", "esc")]
 )
@@ -146,6 +147,7 @@ def test_each_part_of_a_list_is_counted_and_given_ids_are_kept_and_seen():
     assert [p.change_id for p in counter.mint(proposals(""), START).proposals] == ["arch_010"]
 
 
+@pytest.mark.rule("R-D12")
 @pytest.mark.parametrize(
     ("author", "body"),
     [
@@ -187,6 +189,7 @@ def test_a_strange_id_does_not_disturb_the_count(strange):
     assert counter.mint(bodies.hypothesis("c"), START).hypothesis_id == "hyp_20260223_1000_2"
 
 
+@pytest.mark.rule("K17")
 @pytest.mark.parametrize(
     "body", [bodies.hypothesis("c"), m.Reflection(record=bodies.entry()), proposals("", "")]
 )
@@ -201,6 +204,7 @@ def test_k17_what_the_disk_did_not_take_is_counted_back(body):
     assert counter.mint(body, START) == first
 
 
+@pytest.mark.rule("K20")
 @given(st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=30))
 def test_k20_a_restart_goes_on_counting_where_the_log_stands(steps):
     live, at, minted = Counter(rulebook().minted), START, []
@@ -222,6 +226,7 @@ class _Said:
         self.body, self.sent_at = body, sent_at
 
 
+@pytest.mark.rule("K20")
 def test_k20_a_gate_that_read_a_log_gives_the_ids_that_the_writer_would_have_given():
     log = []
     society = Chance(log.append, seed=2)
@@ -277,6 +282,7 @@ def test_an_opener_may_bring_an_id_of_its_kind_and_no_other():
         assert caught.value.field == "hypothesis_id"
 
 
+@pytest.mark.rule("K1")
 def test_k1_what_settles_nothing_needs_a_key():
     with pytest.raises(Malformed) as caught:
         gate().admit(replace(hypothesis(), key=""))
@@ -284,6 +290,7 @@ def test_k1_what_settles_nothing_needs_a_key():
     gate().admit(replace(hypothesis(), key="", obligation_id="cycle_20260223_1000/hypothesis/explorer"))
 
 
+@pytest.mark.rule("K1")
 @pytest.mark.parametrize(
     "key",
     [
@@ -316,6 +323,7 @@ def test_k1_nobody_may_take_an_id_that_silences_somebody_else(key):
         assert caught.value.field == "key"
 
 
+@pytest.mark.rule("K1")
 @pytest.mark.parametrize(
     "key",
     [
@@ -332,12 +340,14 @@ def test_k1_keys_of_platforms_and_clients_are_taken_as_they_are(key):
     gate().admit(draft(Note(text="x"), VIEWER, key=key))
 
 
+@pytest.mark.rule("K1")
 def test_k1_officers_keys_are_derived_and_therefore_free():
     body = bodies.entry()
     note = draft(m.Reflection(record=body), REFEREE, key="reflection/1", actor=OFFICER)
     assert gate().admit(note) == note
 
 
+@pytest.mark.rule("K1")
 @pytest.mark.parametrize("obligation_id", ["hyp_1/verdict/evolver", "hyp_1/answer/admin", "x", "explorer"])
 def test_k1_a_seat_answers_its_own_obligations_only(obligation_id):
     with pytest.raises(Malformed) as caught:
@@ -363,6 +373,7 @@ def test_the_same_duty_is_the_same_whatever_id_the_sequencer_gave_it():
     assert not book.same(plain, m.CausalRecord(record=bodies.entry()), context)
 
 
+@pytest.mark.rule("R-A9")
 def test_r_a9_a_duty_whose_text_the_sequencer_redacted_is_the_same_duty():
     book = rules()
     context = Table().docket.context

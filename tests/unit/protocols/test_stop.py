@@ -30,6 +30,7 @@ def stop(table, scope, say=None):
     return (say or table.say)(ADMIN, Stop(scope=scope, why="enough"), channel="#admin")
 
 
+@pytest.mark.rule("K21")
 @pytest.mark.parametrize("scope", ["system A", "A", "SYSTEM A", "a"])
 @pytest.mark.parametrize("phase", OPEN)
 def test_k21_a_stop_of_system_a_ends_all_its_cases_at_once(phase, scope):
@@ -46,6 +47,7 @@ def test_k21_a_stop_of_system_a_ends_all_its_cases_at_once(phase, scope):
     }
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_stop_of_a_debate_leaves_its_cycle_to_report():
     table, case_id = opened()
     stop(table, case_id)
@@ -53,6 +55,7 @@ def test_k21_a_stop_of_a_debate_leaves_its_cycle_to_report():
     assert table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_stop_of_a_cycle_stops_its_debate_too():
     table, case_id = opened()
     env = stop(table, cycle_of(table))
@@ -62,6 +65,7 @@ def test_k21_a_stop_of_a_cycle_stops_its_debate_too():
     assert [e.body.case_id for e in rulings] == [case_id, cycle_of(table)]
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_hypothesis_that_slips_in_between_is_stopped_with_its_cycle():
     for scope in ("cycle", "system A"):
         table = Table()
@@ -74,6 +78,7 @@ def test_k21_a_hypothesis_that_slips_in_between_is_stopped_with_its_cycle():
         assert not table.docket.cases
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_stop_of_a_waiting_case_ends_it_by_its_ruling_first():
     table, case_id = reach(Phase.JUDGING)
     verdict = table.post(EVOLVER, bodies.verdict(confidence=0.1))
@@ -89,6 +94,7 @@ def test_k21_a_stop_of_a_waiting_case_ends_it_by_its_ruling_first():
     assert not table.docket.waiting
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_stop_of_another_system_or_of_the_society_ends_no_case():
     for scope in ("system B", "B", "society"):
         table, case_id = opened()

@@ -40,6 +40,7 @@ def release(table, seat=EXPLORER, user="ann", say=None):
     return (say or table.say)(ADMIN, body, channel="#admin")
 
 
+@pytest.mark.rule("K14")
 def test_k14_taking_and_releasing_a_seat_gives_a_fencing_token():
     table = Table()
     env = take(table)
@@ -73,6 +74,7 @@ def silent(table, cycles):
         report(table)
 
 
+@pytest.mark.rule("K14")
 def test_k14_two_missed_deadlines_in_a_row_release_the_seat():
     table = Table(schedules=MICRO)
     take(table)
@@ -155,6 +157,7 @@ def test_a_holder_who_leaves_in_time_is_not_released_again():
     assert [e.author for e in table.log if e.body.type == "SEAT_RELEASED"] == [ADMIN]
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_release_under_way_does_not_evict_who_comes_next():
     table, under_way = about_to_be_released()
     release(table, say=table.post)
@@ -165,6 +168,7 @@ def test_k5_a_release_under_way_does_not_evict_who_comes_next():
     assert table.docket.context.tenures == {EXPLORER: env.seq}
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_seat_may_be_taken_again_after_its_release():
     table, _ = about_to_be_released()
     table.officers()

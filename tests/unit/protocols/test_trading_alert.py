@@ -35,6 +35,7 @@ def child(table):
     return table.hall.children[-1]
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_a_warning_is_discussed_projected_assessed_and_decided_in_this_order():
     table = MoneyTable()
     alert = table.alert()
@@ -61,6 +62,7 @@ def test_r_b4_a_warning_is_discussed_projected_assessed_and_decided_in_this_orde
     )
 
 
+@pytest.mark.rule("R-B4")
 @pytest.mark.parametrize("trend", ["increasing", "stable", "accelerating", "decreasing"])
 @pytest.mark.parametrize("action", ["reduce_exposure", "hold", "monitor"])
 def test_r_b4_the_projection_fixes_what_may_be_decided(trend, action):
@@ -83,6 +85,7 @@ def infeasible(table, alert, trend):
     )
 
 
+@pytest.mark.rule("R-F16")
 @pytest.mark.parametrize("action", ["monitor", "hold"])
 @pytest.mark.parametrize("trend", ["stable", "decreasing"])
 def test_r_f16_what_cannot_be_reduced_is_waited_for_and_reviewed(trend, action):
@@ -112,6 +115,7 @@ def test_r_f16_what_cannot_be_reduced_is_waited_for_and_reviewed(trend, action):
     assert table.ended(alert) == "monitor"
 
 
+@pytest.mark.rule("R-F16")
 def test_r_f16_a_review_that_nobody_begins_reduces_exposure():
     table = MoneyTable()
     alert = table.alert()
@@ -123,6 +127,7 @@ def test_r_f16_a_review_that_nobody_begins_reduces_exposure():
     assert table.ended(alert) == "reduce_exposure"
 
 
+@pytest.mark.rule("R-F16")
 @pytest.mark.parametrize("trend", ["increasing", "accelerating"])
 def test_r_f16_what_grows_and_cannot_be_reduced_is_nobodys_to_decide(trend):
     table = MoneyTable()
@@ -140,6 +145,7 @@ def test_r_f16_what_grows_and_cannot_be_reduced_is_nobodys_to_decide(trend):
     assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
 
 
+@pytest.mark.rule("R-B4")
 @pytest.mark.parametrize("phase", ALERT.phases)
 def test_r_b4_a_missing_step_reduces_exposure(phase):
     table = MoneyTable()
@@ -154,6 +160,7 @@ def test_r_b4_a_missing_step_reduces_exposure(phase):
     assert child(table).outcome == "reduce_exposure"
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_a_critical_is_decided_at_once_and_only_to_reduce():
     table = MoneyTable()
     alert = table.alert("CRITICAL")
@@ -163,6 +170,7 @@ def test_r_b4_a_critical_is_decided_at_once_and_only_to_reduce():
     assert (table.ended(alert), child(table).level) == ("reduce_exposure", "CRITICAL")
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_a_critical_without_a_decision_reduces_exposure():
     table = MoneyTable()
     alert = table.alert("CRITICAL")
@@ -179,6 +187,7 @@ def test_an_info_is_noted_and_ends_at_once():
     assert not [o for o in table.docket.open.values() if o.case_id == alert.case_id]
 
 
+@pytest.mark.rule("R-B5")
 @pytest.mark.parametrize(("level", "action"), [("HALT", "reduce_exposure"), ("WARNING", "halt_trading")])
 def test_r_b5_only_level_halt_halts(level, action):
     table = MoneyTable()
@@ -235,6 +244,7 @@ def reductions(table):
     return [o.subject.name for o in table.session.owed if "SIGNAL" in o.expects]
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_a_step_missed_in_an_alert_without_a_session_makes_the_trader_owe_the_halving():
     table, alert = warned()
     table.answer_all(at(9, 52), but=("SIGNAL",))
@@ -246,12 +256,14 @@ def test_r_b4_a_step_missed_in_an_alert_without_a_session_makes_the_trader_owe_t
     assert reductions(table) == ["strat_2"]
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_what_an_alert_without_a_session_names_is_all_that_is_halved():
     table, _ = warned(affected_strategies=("strat_2",))
     say_on(table, "increasing")
     assert reductions(table) == ["strat_2"]
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_accelerating_risk_in_an_alert_without_a_session_makes_the_guardian_owe_a_critical():
     table, _ = warned()
     say_on(table, "accelerating")
@@ -261,6 +273,7 @@ def test_r_b4_accelerating_risk_in_an_alert_without_a_session_makes_the_guardian
     assert table.session.alerts == (table.last("RISK_ALERT").case_id,)
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_stable_risk_in_an_alert_without_a_session_leads_to_nothing():
     table, _ = warned()
     say_on(table, "stable", "monitor")

@@ -172,6 +172,7 @@ def test_the_capital_is_a_million_when_the_configuration_says_nothing():
     assert book.capital == 10**10
 
 
+@pytest.mark.rule("K11")
 def test_k11_an_execution_that_breaks_a_rule_is_booked_all_the_same():
     table = MoneyTable()
     signal = table.signal()
@@ -182,6 +183,7 @@ def test_k11_an_execution_that_breaks_a_rule_is_booked_all_the_same():
     assert table.state(signal).filled == 0
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_late_execution_is_booked_as_its_signals_strategy_in_no_open_case():
     table = MoneyTable()
     signal = table.signal()
@@ -347,6 +349,7 @@ def test_attributions_of_a_day_add_up_to_its_pnl():
     assert figures["pnl_usd"] == 300 * -6.0 + 100 * -5.0 - 1.0 + 200.0
 
 
+@pytest.mark.rule("R-B10")
 def test_r_b10_a_flag_is_named_in_the_next_daily_report_and_in_no_later_one():
     table = MoneyTable()
     table.put("strat_2")
@@ -377,6 +380,7 @@ def test_sharpe_and_drawdown_of_the_desk_are_those_of_its_last_30_days():
     assert figures["cumulative_pnl_pct"] == 0.002
 
 
+@pytest.mark.rule("R-F6")
 def test_r_f6_the_desks_sharpe_is_null_below_20_sessions_and_looks_back_30():
     table = MoneyTable()
     table.trade("BUY", 1, 100.0)
@@ -391,6 +395,7 @@ def test_r_f6_the_desks_sharpe_is_null_below_20_sessions_and_looks_back_30():
         table.open_day()
 
 
+@pytest.mark.rule("R-F6")
 def test_r_f6_a_session_that_was_over_before_the_society_began_it_counts_nowhere():
     table = MoneyTable()
     table.trade("BUY", 400, 100.0)
@@ -403,6 +408,7 @@ def test_r_f6_a_session_that_was_over_before_the_society_began_it_counts_nowhere
     assert report(table, table.book.date)["max_dd_30d"] == 0.0
 
 
+@pytest.mark.rule("R-F6")
 def test_r_f6_the_day_is_the_close_over_the_close_before_and_none_without_a_session():
     table = MoneyTable()
     table.trade("BUY", 400, 100.0)
@@ -440,6 +446,7 @@ def test_the_week_is_the_iso_week_of_the_session_and_forgets_what_came_before():
     assert (figures["sessions"], figures["pnl_usd"], figures["promotions"]) == (1, -400.0, ("strat_9",))
 
 
+@pytest.mark.rule("R-F6")
 def test_r_f6_what_is_filled_after_the_close_counts_from_that_close_on():
     table = MoneyTable()
     table.trade("BUY", 400, 100.0)
@@ -538,6 +545,7 @@ def test_sessions_since_promotion_leave_out_those_before_it():
     assert len(table.book.sessions("strat_1")) == 2
 
 
+@pytest.mark.rule("R-F5")
 def test_r_f5_of_the_session_of_a_promotion_only_what_came_after_it_is_live():
     table = MoneyTable()
     table.put("strat_2", to="staging")

@@ -96,6 +96,7 @@ def ended(table: LifeTable, kind: str) -> str:
 # ---------------------------------------------------------------- when it is due
 
 
+@pytest.mark.rule("R-B9")
 def test_r_b9_half_of_the_backtests_sharpe_after_five_sessions_is_worth_a_feedback():
     table = produced(FALLING[:4])
     assert not bridge.is_underperforming(table.docket.context, "strat_1")
@@ -108,6 +109,7 @@ def test_r_b9_half_of_the_backtests_sharpe_after_five_sessions_is_worth_a_feedba
     assert bridge.is_underperforming(table.docket.context, "strat_1")
 
 
+@pytest.mark.rule("R-B10")
 def test_r_b10_five_sessions_with_a_negative_sharpe_are_worth_a_recall():
     assert not bridge.is_losing(produced(FALLING[:4]).docket.context, "strat_1")
     table = produced(FALLING)
@@ -117,6 +119,7 @@ def test_r_b10_five_sessions_with_a_negative_sharpe_are_worth_a_recall():
     assert not bridge.is_losing(table.docket.context, "strat_1")
 
 
+@pytest.mark.rule("R-B9")
 def test_r_b9_in_a_session_the_evolver_speaks_only_when_its_condition_holds():
     table = produced(FALLING[:4])
     session = table.open_day()
@@ -130,6 +133,7 @@ def test_r_b9_in_a_session_the_evolver_speaks_only_when_its_condition_holds():
     assert not bridge.is_underperforming(table.docket.context, "strat_1")
 
 
+@pytest.mark.rule("R-B10")
 def test_r_b10_in_a_session_the_guardian_flags_only_what_loses_and_with_the_logs_figures():
     table = produced(FALLING[:4])
     session = table.open_day()
@@ -141,6 +145,7 @@ def test_r_b10_in_a_session_the_guardian_flags_only_what_loses_and_with_the_logs
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
 
 
+@pytest.mark.rule("R-B9", "R-B10")
 @pytest.mark.parametrize("closes", [(), FALLING[:4], RISING])
 def test_r_b9_r_b10_without_a_session_the_log_judges_an_opener_too(closes):
     table = produced(closes)
@@ -151,6 +156,7 @@ def test_r_b9_r_b10_without_a_session_the_log_judges_an_opener_too(closes):
     assert table.standing().fed_back_at is None and not table.standing().is_flagged
 
 
+@pytest.mark.rule("R-B9", "R-B10")
 def test_r_b9_r_b10_without_a_session_what_the_log_shows_is_said():
     table = produced(FALLING)
     wrong = feedback(table, expected_vs_actual={"actual_sharpe": -1.0})
@@ -160,12 +166,14 @@ def test_r_b9_r_b10_without_a_session_what_the_log_shows_is_said():
     assert {kind for _, kind in table.obligations()} == {"FEEDBACK_RESPONSE", "RECALL_REQUEST"}
 
 
+@pytest.mark.rule("R-B9")
 def test_r_b9_exactly_half_of_the_backtests_sharpe_is_no_feedback():
     actual = bridge.recall_figures(produced(RISING).docket.context, "strat_1")["sharpe"]
     assert not bridge.is_underperforming(produced(RISING, promised=2 * actual).docket.context, "strat_1")
     assert bridge.is_underperforming(produced(RISING, promised=2 * actual + 1e-5).docket.context, "strat_1")
 
 
+@pytest.mark.rule("R-B10")
 def test_r_b10_a_sharpe_of_exactly_0_is_no_recall():
     table = produced(EVEN)
     assert bridge.recall_figures(table.docket.context, "strat_1") == {"sharpe": 0.0, "n": 5}
@@ -173,6 +181,7 @@ def test_r_b10_a_sharpe_of_exactly_0_is_no_recall():
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
 
 
+@pytest.mark.rule("R-B9", "R-B10")
 @pytest.mark.parametrize(
     ("paper", "closes", "is_bad"), [((150.0, 155.0), FALLING, True), ((50.0, 45.0), RISING, False)]
 )
@@ -197,6 +206,7 @@ def test_r_b9_r_b10_what_was_earned_on_paper_before_the_promotion_does_not_count
     assert bridge.is_underperforming(context, "strat_1") is is_bad
 
 
+@pytest.mark.rule("R-B10")
 def test_r_b10_only_the_last_30_sessions_count():
     table = produced((100.0, 60.0, 60.0, *(60.0 + n + n % 2 for n in range(28))))
     context = table.docket.context
@@ -217,6 +227,7 @@ def test_6_1_only_what_is_in_production_is_fed_back_and_recalled():
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "6.2"
 
 
+@pytest.mark.rule("R-B9")
 def test_r_b9_at_most_one_feedback_a_week():
     table = asked()
     table.say(OPERATOR, response("disagree", "none", "a short while"))
@@ -292,6 +303,7 @@ def test_6_1_counter_evidence_goes_into_the_evolvers_record():
     assert ended(table, "feedback") == "disputed"
 
 
+@pytest.mark.rule("R-F5")
 def test_r_f5_no_feedback_opens_while_a_recall_of_the_strategy_is_open():
     table = produced(FALLING)
     assert bridge.is_underperforming(table.docket.context, "strat_1")
@@ -303,6 +315,7 @@ def test_r_f5_no_feedback_opens_while_a_recall_of_the_strategy_is_open():
     assert table.broke(table.tell(EVOLVER, feedback(table))) == ""
 
 
+@pytest.mark.rule("R-F5")
 def test_r_f5_who_requested_a_recall_does_not_dispute_the_same_figures():
     table = asked()
     table.tell(GUARDIAN, flag(table))
@@ -319,6 +332,7 @@ def test_r_f5_who_requested_a_recall_does_not_dispute_the_same_figures():
     assert table.broke(table.say(OPERATOR, response("agree", "adjust"))) == ""
 
 
+@pytest.mark.rule("R-F5")
 def test_r_f5_a_lesson_quotes_what_the_strategy_did_from_its_promotion_to_the_opener():
     table = asked()
     context = table.docket.context
@@ -332,6 +346,7 @@ def test_r_f5_a_lesson_quotes_what_the_strategy_did_from_its_promotion_to_the_op
     assert table.broke(table.say(EVOLVER, causal(table, metrics=live_then))) == ""
 
 
+@pytest.mark.rule("R-F6")
 def test_r_f6_a_ratio_in_a_feedback_comes_with_its_number_of_sessions():
     table = produced(FALLING)
     said = bridge.feedback_figures(table.docket.context, "strat_1")["expected_vs_actual"]
@@ -340,6 +355,7 @@ def test_r_f6_a_ratio_in_a_feedback_comes_with_its_number_of_sessions():
     assert table.broke(table.tell(EVOLVER, feedback(table, expected_vs_actual=said))) == ""
 
 
+@pytest.mark.rule("R-B11")
 def test_r_b11_system_a_is_shown_nothing_of_the_desk():
     table = asked()
     operators = table.owed(OPERATOR, "FEEDBACK_RESPONSE")
@@ -351,6 +367,7 @@ def test_r_b11_system_a_is_shown_nothing_of_the_desk():
     assert "desk" not in brief(table.docket.cases[evolvers.case_id], evolvers, table.docket.context)
 
 
+@pytest.mark.rule("R-B9")
 def test_r_b9_a_feedback_without_a_response_ends_unanswered():
     table = asked()
     table.wait(hours=24, minutes=59)
@@ -390,6 +407,7 @@ def test_6_2_a_recall_withdraws_and_system_a_reflects():
     assert (ended(table, "recall"), table.standing().stage) == ("recalled", "withdrawn")
 
 
+@pytest.mark.rule("R-F11")
 def test_r_f11_what_is_recalled_is_to_be_evaluated_anew_also_when_it_is_withdrawn():
     table = produced(FALLING)
     ledger = table.docket.context.fold_named("research")
@@ -406,6 +424,7 @@ def test_r_f11_what_is_recalled_is_to_be_evaluated_anew_also_when_it_is_withdraw
     assert not ledger.reevaluate, "System A has it back"
 
 
+@pytest.mark.rule("R-F11")
 def test_r_f11_what_is_only_withdrawn_is_in_no_list():
     table = produced(FALLING)
     ledger = table.docket.context.fold_named("research")
@@ -418,6 +437,7 @@ def test_r_f11_what_is_only_withdrawn_is_in_no_list():
     assert ledger.was_context(before), "a trigger may have been under way"
 
 
+@pytest.mark.rule("R-B10")
 def test_r_b10_a_recall_that_nobody_asked_for_may_be_flagged_again():
     table = produced(FALLING)
     table.tell(GUARDIAN, flag(table))

@@ -80,6 +80,7 @@ def escalated() -> LifeTable:
 # ---------------------------------------------------------------- the table
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_decides_every_pair_of_reviews_as_written():
     assert set(EXPECTED) == set(product(GUARDIAN_MAY_SAY, TRADER_MAY_SAY))
     for (guardians, traders), (n, what) in EXPECTED.items():
@@ -87,16 +88,19 @@ def test_r_b1_decides_every_pair_of_reviews_as_written():
         assert (row.n, row.decision) == (n, what), (guardians, traders)
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_excessive_wins_over_everything():
     assert {row_of("excessive", said).decision for said in TRADER_MAY_SAY} == {"REJECT"}
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_a_liquidity_concern_counts_with_ready_only():
     assert trader_says(trader("ready", liquidity=True)) == "liquidity_concern"
     assert trader_says(trader("needs_adjustment", liquidity=True)) == "needs_adjustment"
     assert (guardian_says(None), trader_says(None)) == ("missing", "missing")
 
 
+@pytest.mark.rule("R-B1")
 @pytest.mark.parametrize(
     ("guardians", "traders", "right"),
     [
@@ -127,6 +131,7 @@ def test_r_b1_the_operator_decides_what_the_table_says_and_nothing_else(guardian
     assert table.broke(table.say(OPERATOR, right)) == ""
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_a_rejection_needs_feedback_for_system_a():
     table = reviewed(guardian("excessive"), trader())
     for feedback in (None, "", " \n"):
@@ -153,6 +158,7 @@ def test_4_1_a_reviewer_fills_its_own_form_and_only_once():
     assert table.broke(again) == "4.1"
 
 
+@pytest.mark.rule("R-B12")
 def test_r_b12_a_deployed_strategy_trades_on_paper_with_what_was_agreed():
     table = reviewed(guardian("elevated"), trader())
     table.say(OPERATOR, decision("DEPLOY_MODIFIED", 5, position_limit=0.02))
@@ -165,6 +171,7 @@ def test_r_b12_a_deployed_strategy_trades_on_paper_with_what_was_agreed():
     assert (known.position_limit, known.order_type) == (0.02, "market")
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_a_rejected_strategy_goes_back_to_the_candidates():
     table = reviewed(guardian("excessive"), trader())
     table.say(OPERATOR, decision("REJECT", 1, "too risky"))
@@ -178,6 +185,7 @@ def test_r_b1_a_rejected_strategy_goes_back_to_the_candidates():
     assert table.effects[-1].ended[0].outcome == "rejected"
 
 
+@pytest.mark.rule("R-B12")
 def test_r_b12_what_is_not_staged_or_deployed_already_or_proposed_already_is_not_proposed():
     table = LifeTable()
     proposal = t.DeployProposal(strategy_id="strat_1", backtest_metrics={}, risk_profile={})
@@ -194,6 +202,7 @@ def test_r_b12_what_is_not_staged_or_deployed_already_or_proposed_already_is_not
     assert table.broke(table.tell(OPERATOR, proposal)) == "R-B12"
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_a_proposal_says_of_the_backtest_what_the_log_says():
     table = LifeTable(schedules={"micro": {"at": [START.isoformat()]}})
     hypothesise(table)
@@ -220,6 +229,7 @@ def test_a_proposal_in_a_session_is_its_child():
 # ---------------------------------------------------------------- silence and the admin
 
 
+@pytest.mark.rule("R-B2")
 def test_r_b2_a_missed_review_is_a_disagreement():
     table = proposed()
     table.say(TRADER, trader())
@@ -229,6 +239,7 @@ def test_r_b2_a_missed_review_is_a_disagreement():
     assert table.obligations() == {("operator", "DEPLOY_DECISION")}
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_a_silent_operator_leaves_the_decision_to_the_admin():
     table = reviewed(guardian(), trader())
     table.wait(minutes=20)
@@ -254,6 +265,7 @@ def unreturned() -> LifeTable:
     return table
 
 
+@pytest.mark.rule("R-F7")
 def test_r_f7_a_missed_return_is_made_by_the_referee_with_the_feedback():
     table = unreturned()
     ruling, said = table.last("RULING"), table.last("STRATEGY_MOVED")
@@ -263,6 +275,7 @@ def test_r_f7_a_missed_return_is_made_by_the_referee_with_the_feedback():
     assert table.standing().stage == "candidates" and table.life.to_consider() == ()
 
 
+@pytest.mark.rule("R-F7")
 def test_r_f7_silence_of_the_admin_and_of_the_operator_still_returns_it():
     table = escalated()
     table.wait(hours=4)
@@ -272,6 +285,7 @@ def test_r_f7_silence_of_the_admin_and_of_the_operator_still_returns_it():
     assert table.standing().stage == "candidates"
 
 
+@pytest.mark.rule("R-F7")
 def test_r_f7_what_the_admin_moves_first_stays_there():
     table = reviewed(guardian("excessive"), trader())
     table.say(OPERATOR, decision("REJECT", 1, "too risky"))
@@ -281,6 +295,7 @@ def test_r_f7_what_the_admin_moves_first_stays_there():
     assert table.last("STRATEGY_MOVED").author == ADMIN
 
 
+@pytest.mark.rule("R-F7")
 @pytest.mark.parametrize("is_returned", [True, False])
 def test_r_f7_five_sessions_pass_before_it_is_proposed_again(is_returned):
     table = unreturned()
@@ -298,6 +313,7 @@ def test_r_f7_five_sessions_pass_before_it_is_proposed_again(is_returned):
     assert table.broke(table.tell(OPERATOR, proposal)) == ""
 
 
+@pytest.mark.rule("R-F7")
 def test_r_f7_a_new_backtest_lets_it_be_proposed_at_once():
     slot = START + timedelta(hours=1)
     table = LifeTable(schedules={"micro": {"at": [slot.isoformat()]}})
@@ -337,6 +353,7 @@ def test_the_brief_shows_the_table_the_reviews_and_the_desk():
     assert shown["desk"]["strategies"]["strat_1"]["stage"] == "staging"
 
 
+@pytest.mark.rule("R-F14")
 @pytest.mark.parametrize(
     ("limit", "rule"), [(0.0, "R-F14"), (0.050001, "R-F14"), (0.9, "R-F14"), (0.05, ""), (0.000001, "")]
 )

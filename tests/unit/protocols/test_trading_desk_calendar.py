@@ -32,6 +32,7 @@ def stop(table):
     table.tell(ADMIN, Stop(scope="B", why="enough"), channel="#admin")
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_day_is_opened_at_a_quarter_past_nine_with_the_exchanges_hours():
     table = DeskTable(at(9, 14))
     assert days(table) == ["2026-02-20"]
@@ -47,6 +48,7 @@ def test_r_d18_a_day_is_opened_at_a_quarter_past_nine_with_the_exchanges_hours()
     assert not body.is_early_close
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_society_that_starts_within_a_desk_day_gets_it_at_once():
     table = DeskTable(at(13))
     assert days(table) == ["2026-02-23"]
@@ -55,6 +57,7 @@ def test_r_d18_a_society_that_starts_within_a_desk_day_gets_it_at_once():
     assert days(table) == ["2026-02-23"]
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_weekends_belong_to_the_friday_before():
     table = DeskTable(at(9, 15, FRIDAY))
     table.until(at(9, 14, NEXT_MONDAY))
@@ -93,6 +96,7 @@ def test_a_day_that_was_opened_is_not_opened_again_after_a_restart():
     assert days(table) == ["2026-02-23"]
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_after_an_outage_only_the_present_day_is_opened():
     table = DeskTable()
     table.until(at(12))
@@ -100,6 +104,7 @@ def test_r_d18_after_an_outage_only_the_present_day_is_opened():
     assert days(table) == ["2026-02-23", "2026-02-26"]
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_human_stop_holds_the_next_day_until_the_society_starts_again():
     table = DeskTable()
     stop(table)
@@ -115,6 +120,7 @@ def officer_says(table, body, nominal):
     return table.publish(Draft(channel="#b-ops", author=TIMEKEEPER, actor=OFFICER, body=body, key=key))
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_day_that_a_stop_overtook_is_superseded_and_opens_nothing():
     table = DeskTable()
     stop(table)
@@ -129,12 +135,14 @@ def test_k5_a_day_that_a_stop_overtook_is_superseded_and_opens_nothing():
     assert table.docket.context.running["session"] == 1
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_day_that_nothing_asks_for_is_a_fault():
     table = DeskTable()
     with pytest.raises(OfficerFault):
         officer_says(table, trading_day(hours.session_on(TUESDAY)), at(9, 15, TUESDAY))
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_day_with_other_hours_is_a_fault():
     table = DeskTable()
     table.now = at(9, 15, TUESDAY)
@@ -143,6 +151,7 @@ def test_k5_a_day_with_other_hours_is_a_fault():
         officer_says(table, wrong, at(9, 15, TUESDAY))
 
 
+@pytest.mark.rule("K5")
 def test_k5_a_day_with_other_hours_is_a_fault_even_when_a_stop_overtook_it():
     table = DeskTable()
     stop(table)

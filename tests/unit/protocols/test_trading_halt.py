@@ -29,6 +29,7 @@ def owed(table):
     return [(o.seat, o.expects[0], o.step) for o in halt_of(table).owed]
 
 
+@pytest.mark.rule("R-B13")
 @pytest.mark.parametrize("seat", [GUARDIAN, ADMIN])
 def test_r_b13_guardian_and_admin_halt_the_desk(seat):
     table = MoneyTable()
@@ -38,6 +39,7 @@ def test_r_b13_guardian_and_admin_halt_the_desk(seat):
     assert (halt_of(table).phase, halt_of(table).by, owed(table)) == ("halted", seat, [])
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_the_operator_halts_only_when_that_is_owed():
     table = MoneyTable()
     assert table.broke(table.halt(OPERATOR)) == ("R-B13", None)
@@ -49,6 +51,7 @@ def test_r_b13_the_operator_halts_only_when_that_is_owed():
     assert table.book.halted and table.hall.owed == ()
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_alert_of_level_halt_halts_the_desk():
     table = MoneyTable()
     env = table.alert("HALT")
@@ -58,6 +61,7 @@ def test_r_b5_an_alert_of_level_halt_halts_the_desk():
     assert halt_of(table).parent == table.hall.case_id
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_resume_needs_the_guardians_confirmation():
     table = MoneyTable()
     table.halt()
@@ -71,6 +75,7 @@ def test_r_b5_a_resume_needs_the_guardians_confirmation():
     assert table.broke(table.signal()) == FINE
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_an_admin_confirms_only_while_the_guardian_is_silent():
     table = MoneyTable()
     table.halt()
@@ -84,6 +89,7 @@ def test_r_b13_an_admin_confirms_only_while_the_guardian_is_silent():
     assert table.book.halted == 0
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_after_a_missed_confirmation_an_admin_need_not_wait_again():
     table = MoneyTable()
     table.halt()
@@ -94,6 +100,7 @@ def test_r_b13_after_a_missed_confirmation_an_admin_need_not_wait_again():
     assert table.book.halted == 0
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_a_word_of_the_guardian_ends_its_silence_after_a_missed_confirmation():
     table = MoneyTable()
     table.halt()
@@ -119,6 +126,7 @@ def admins(table, body):
     return table.broke(table.tell(ADMIN, body.model_copy(update={"halt_id": halt_id}), case_id=halt_id))
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_while_the_guardian_misses_its_checks_an_admin_confirms_at_once():
     table = unchecked()
     table.tell(OPERATOR, t.Halt(session_id=table.session.case_id, reason="silence", by="operator"))
@@ -127,6 +135,7 @@ def test_r_b13_while_the_guardian_misses_its_checks_an_admin_confirms_at_once():
     assert not table.book.halted
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_a_guardian_that_missed_its_checks_and_halts_the_desk_itself_is_silent_no_more():
     table = unchecked()
     table.tell(GUARDIAN, t.Halt(session_id=table.session.case_id, reason="news", by="guardian"))
@@ -136,6 +145,7 @@ def test_r_b13_a_guardian_that_missed_its_checks_and_halts_the_desk_itself_is_si
     assert table.book.halted
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_a_guardian_that_owes_no_checks_and_misses_reviews_is_not_silent():
     table = DeskTable()
     table.answer_all(at(16, 5))
@@ -150,6 +160,7 @@ def test_r_b13_a_guardian_that_owes_no_checks_and_misses_reviews_is_not_silent()
     assert admins(table, t.ResumeConfirmed(checks=())) == "R-B13"
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_a_message_of_the_guardian_that_breaks_a_rule_leaves_it_silent():
     table = unchecked()
     table.tell(OPERATOR, t.Halt(session_id=table.session.case_id, reason="silence", by="operator"))
@@ -159,6 +170,7 @@ def test_r_b13_a_message_of_the_guardian_that_breaks_a_rule_leaves_it_silent():
     assert admins(table, t.ResumeConfirmed(checks=())) == ""
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_without_a_confirmation_the_desk_stays_halted():
     table = MoneyTable()
     table.halt()
@@ -172,6 +184,7 @@ def test_r_b13_without_a_confirmation_the_desk_stays_halted():
     assert table.book.halted == 0
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_there_is_one_halt_at_a_time():
     table = MoneyTable()
     first = table.halt()
@@ -181,6 +194,7 @@ def test_r_b5_there_is_one_halt_at_a_time():
     assert table.book.halt_id == first.case_id
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_nothing_is_resumed_or_confirmed_out_of_turn():
     table = MoneyTable()
     env = table.tell(OPERATOR, t.Resume(reason="?"), "halt_20260223_0900")
@@ -215,6 +229,7 @@ def test_a_ruling_to_resume_is_met_by_resume():
     assert owed(table) == [(GUARDIAN, "RESUME_CONFIRMED", "resuming-2")]
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_stop_does_not_lift_a_halt():
     table = MoneyTable()
     table.halt()

@@ -106,6 +106,7 @@ def test_system_b_is_critical_from_3_silences_in_a_row_on(missed, status):
     assert (said.id, said.body.status) == (f"health/B/{rfc3339(at(10, 0))}", status)
 
 
+@pytest.mark.rule("K6")
 def test_k6_the_time_that_the_society_was_down_idles_nobody():
     slot = START + hours(5)
     table = DeskTable(START, enabled=False, schedules={"micro": {"at": [slot.isoformat()]}})
@@ -192,6 +193,7 @@ def test_b_an_execution_that_breaks_a_rule_makes_positions_inconsistent():
     assert last.status == "DEGRADED"
 
 
+@pytest.mark.rule("K9")
 def test_k9_another_process_that_folds_the_log_derives_the_same_health():
     table = DeskTable()
     table.answer_all(at(12), silent=[GUARDIAN])

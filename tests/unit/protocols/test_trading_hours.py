@@ -17,6 +17,7 @@ def utc(*parts):
     return datetime(*parts, tzinfo=UTC)
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_plain_session_opens_at_half_past_nine_and_closes_at_four_in_new_york():
     session = hours.session_on(date(2026, 2, 23))
     assert session == hours.Session(
@@ -25,6 +26,7 @@ def test_r_d18_a_plain_session_opens_at_half_past_nine_and_closes_at_four_in_new
     assert session.begins_at == utc(2026, 2, 23, 14, 15)
 
 
+@pytest.mark.rule("R-D18")
 @pytest.mark.parametrize(
     "day", [date(2026, 6, 19), date(2026, 2, 21), date(2026, 4, 3), date(2026, 11, 26), date(2001, 9, 12)]
 )
@@ -32,6 +34,7 @@ def test_r_d18_holidays_and_weekends_have_no_session(day):
     assert hours.session_on(day) is None
 
 
+@pytest.mark.rule("R-D18")
 @pytest.mark.parametrize("day", [date(2026, 11, 27), date(2026, 12, 24)])
 def test_r_d18_half_days_close_at_one_in_new_york(day):
     session = hours.session_on(day)
@@ -39,6 +42,7 @@ def test_r_d18_half_days_close_at_one_in_new_york(day):
     assert session.is_early_close
 
 
+@pytest.mark.rule("R-D18")
 @pytest.mark.parametrize(
     ("before", "after", "hour"),
     [(date(2026, 3, 6), date(2026, 3, 9), 13), (date(2026, 10, 30), date(2026, 11, 2), 14)],
@@ -50,6 +54,7 @@ def test_r_d18_the_open_follows_new_yorks_clocks_when_they_change(before, after,
     assert others.hour == 27 - hour
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_desk_day_runs_over_nights_weekends_and_holidays():
     thursday = hours.session_on(date(2026, 6, 18))
     monday = hours.session_on(date(2026, 6, 22))

@@ -76,6 +76,7 @@ def test_a_strategy_moved_after_its_debate_brings_what_the_debate_said():
     assert table.standing().backtest["sharpe"] == table.last("BACKTEST_RESULT").body.metrics.sharpe
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_the_evolver_moves_no_strategy_that_was_rejected():
     table = LifeTable(schedules={"micro": {"at": [START.isoformat()]}})
     case_id = hypothesise(table)
@@ -86,6 +87,7 @@ def test_r_d20_the_evolver_moves_no_strategy_that_was_rejected():
     assert table.life.strategies == {}
 
 
+@pytest.mark.rule("R-D15")
 def test_r_d15_the_evolver_moves_no_strategy_whose_backtest_failed():
     table = LifeTable(schedules={"micro": {"at": [START.isoformat()]}})
     case_id = hypothesise(table)
@@ -98,6 +100,7 @@ def test_r_d15_the_evolver_moves_no_strategy_whose_backtest_failed():
     assert table.life.strategies == {}
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_the_evolver_moves_nothing_before_its_debate_has_ended():
     table, case_id = backtested()
     for said in ("", case_id, "hyp_20260101_0000"):
@@ -105,6 +108,7 @@ def test_r_d20_the_evolver_moves_nothing_before_its_debate_has_ended():
     assert table.life.strategies == {}
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_the_evolver_moves_no_other_strategy_than_its_debate_approved():
     table, case_id = backtested()
     table.wait(minutes=60)
@@ -117,6 +121,7 @@ def test_r_d20_the_evolver_moves_no_other_strategy_than_its_debate_approved():
 # ---------------------------------------------------------------- moving
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_a_bot_promotes_nothing_without_paper_days_and_reviews():
     table = LifeTable()
     table.stage()
@@ -130,6 +135,7 @@ def test_4_1_a_strategy_that_the_log_does_not_know_stands_nowhere_for_a_bot():
         assert table.broke(table.move("production", to, OPERATOR)) == rule
 
 
+@pytest.mark.rule("K14")
 def test_k14_a_person_in_the_operators_seat_takes_a_strategy_up():
     table = LifeTable()
     table.move(None, "candidates")
@@ -140,6 +146,7 @@ def test_k14_a_person_in_the_operators_seat_takes_a_strategy_up():
     assert table.broke(table.move("staging", "production", OPERATOR, user="ann")) == ""
 
 
+@pytest.mark.rule("R-B11")
 @pytest.mark.parametrize(
     ("seat", "from_", "to", "rule"),
     [
@@ -180,6 +187,7 @@ def test_r_b11_outside_a_case_a_bot_gives_up_only_what_it_holds_and_an_admin_mov
     assert ("strat_1" in table.life.strategies) is (rule == "")
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_a_move_starts_where_the_strategy_stands():
     table = LifeTable()
     table.stage()
@@ -189,18 +197,21 @@ def test_r_d20_a_move_starts_where_the_strategy_stands():
     assert table.broke(table.move("staging", "production")) == ""
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_an_unknown_strategy_stands_where_its_first_move_says():
     table = LifeTable()
     assert table.broke(table.move("staging", "production", strategy=OTHER)) == ""
     assert (table.standing().stage, table.standing().strategy) == ("production", OTHER)
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_a_strategy_never_changes_on_the_way():
     table = LifeTable()
     table.stage(strategy=bodies.strategy())
     assert table.broke(table.move("staging", "production", strategy=OTHER)) == "R-D20"
 
 
+@pytest.mark.rule("K23")
 def test_k23_a_move_that_names_an_ended_case_is_refused():
     table = LifeTable()
     env = table.tell(OPERATOR, bodies.moved(from_="candidates", to="staging"), "hyp_20260101_0000")
@@ -278,6 +289,7 @@ def test_what_is_traded_is_deployed_in_staging_or_in_production():
     assert not table.life.is_traded("strat_9") and table.life.stage_of("strat_9") is None
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_a_position_limit_never_exceeds_the_portfolios():
     table = LifeTable()
     table.stage()

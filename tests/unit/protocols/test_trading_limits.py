@@ -32,6 +32,7 @@ TABLE = [
 ]
 
 
+@pytest.mark.rule("R-B7")
 @pytest.mark.parametrize(("metric", "values"), TABLE)
 def test_r_b7_each_metric_has_three_levels_and_reaching_a_number_counts(metric, values):
     expected = ["", "WARNING", "WARNING", "CRITICAL", "CRITICAL", "HALT", "HALT"]
@@ -43,6 +44,7 @@ def test_r_b7_each_metric_has_three_levels_and_reaching_a_number_counts(metric, 
     ]
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_gains_and_zeros_are_harmless():
     assert [level_of(metric, 0.0) for metric in LIMITS] == [""] * 4
     assert level_of("daily_pnl", 0.5) == level_of("drawdown", 0.0) == level_of("var95", -1.0) == ""
@@ -74,6 +76,7 @@ def test_a_check_breaches_every_limit_that_it_reaches():
     assert "var95" not in [breach.metric for breach in breaches(check)]
 
 
+@pytest.mark.rule("R-B5")
 @pytest.mark.parametrize(
     ("before", "delta", "is_growth"),
     [
@@ -92,6 +95,7 @@ def test_r_b5_opening_growing_and_crossing_zero_are_growth(before, delta, is_gro
     assert grows(before, delta) is is_growth
 
 
+@pytest.mark.rule("R-B8")
 @given(st.integers(-(10**6), 10**6).filter(bool))
 def test_r_b8_halving_leaves_half_rounded_towards_zero_and_never_grows(quantity):
     left = quantity + halving(quantity)
@@ -111,6 +115,7 @@ def outcomes(held, orders):
     return found
 
 
+@pytest.mark.rule("R-B5")
 @given(st.integers(-4, 4), ORDERS, st.integers(-5, 5).filter(bool))
 def test_r_b5_an_order_grows_when_it_does_after_any_fills_of_the_orders_under_way(held, orders, delta):
     possible = outcomes(held, orders)
@@ -118,6 +123,7 @@ def test_r_b5_an_order_grows_when_it_does_after_any_fills_of_the_orders_under_wa
     assert may_grow(reach, delta) is any(grows(position, delta) for position in possible)
 
 
+@pytest.mark.rule("R-B8")
 @given(st.integers(-40, 40).filter(bool), ORDERS)
 def test_r_b8_halving_what_surely_remains_never_grows_whatever_else_is_filled(held, orders):
     possible = outcomes(held, orders)
@@ -144,12 +150,14 @@ def attempt(table, action="BUY", quantity=100, price=100.0, **over):
     return table.broke(table.order(signal))
 
 
+@pytest.mark.rule("R-B7")
 @pytest.mark.parametrize(("quantity", "broke"), [(500, FINE), (501, TOO_MUCH)])
 def test_r_b7_a_position_may_reach_five_percent_of_the_equity(quantity, broke):
     assert attempt(MoneyTable(), quantity=quantity) == broke
     assert attempt(MoneyTable(), "SELL", quantity) == broke
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_what_is_held_counts_towards_the_position():
     table = MoneyTable()
     table.trade("BUY", 400)
@@ -157,6 +165,7 @@ def test_r_b7_what_is_held_counts_towards_the_position():
     assert attempt(table, quantity=100) == FINE
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_orders_under_way_count_as_filled():
     table = MoneyTable()
     assert attempt(table, quantity=400) == FINE
@@ -164,6 +173,7 @@ def test_r_b7_orders_under_way_count_as_filled():
     assert attempt(table, quantity=100) == FINE
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_a_sale_under_way_makes_no_room_before_it_is_filled():
     table = MoneyTable()
     table.trade("BUY", 400)
@@ -172,6 +182,7 @@ def test_r_b7_a_sale_under_way_makes_no_room_before_it_is_filled():
     assert attempt(table, quantity=100) == FINE
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_sales_under_way_of_the_same_shares_count_each():
     table = MoneyTable()
     table.trade("BUY", 500)
@@ -181,6 +192,7 @@ def test_r_b7_sales_under_way_of_the_same_shares_count_each():
     assert attempt(table, "SELL", 1) == TOO_MUCH
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_a_position_beyond_its_limit_may_be_turned_to_one_within_it():
     table = MoneyTable()
     table.trade("SELL", 500)
@@ -188,6 +200,7 @@ def test_r_b7_a_position_beyond_its_limit_may_be_turned_to_one_within_it():
     assert attempt(table, quantity=500 + 430, price=110.0) == FINE
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_orders_under_way_of_others_count_in_the_exposure_as_what_they_may_become():
     table = MoneyTable()
     for n in range(16):
@@ -209,6 +222,7 @@ def test_an_order_that_nobody_answered_is_under_way_until_the_next_day():
     assert attempt(table, quantity=200) == FINE
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_a_strategys_own_limit_is_tighter():
     table = MoneyTable()
     known = table.docket.context.fold_named("life").strategies
@@ -218,6 +232,7 @@ def test_r_b1_a_strategys_own_limit_is_tighter():
     assert attempt(table, quantity=200) == FINE
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_the_exposure_stays_within_eighty_percent():
     table = MoneyTable()
     for n in range(16):
@@ -230,6 +245,7 @@ def test_r_b7_the_exposure_stays_within_eighty_percent():
     assert attempt(table, quantity=10) == FINE
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_an_order_that_shrinks_is_allowed_whatever_the_limits():
     table = MoneyTable()
     table.trade("BUY", 500)
@@ -238,6 +254,7 @@ def test_r_b7_an_order_that_shrinks_is_allowed_whatever_the_limits():
     assert attempt(table, "SELL", 10) == FINE
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_fifty_trades_a_day_and_the_next_day_fifty_more():
     table = MoneyTable()
     for _ in range(49):
@@ -249,6 +266,7 @@ def test_r_b7_fifty_trades_a_day_and_the_next_day_fifty_more():
     assert attempt(table, quantity=1) == FINE
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_an_order_that_is_filled_in_part_is_one_trade_of_the_day():
     table = MoneyTable()
     for _ in range(48):

@@ -59,6 +59,7 @@ def no_order(table, signal, reason):
 # ---------------------------------------------------------------- the table
 
 
+@pytest.mark.rule("R-F4")
 @pytest.mark.parametrize("reason", REASONS)
 def test_r_f4_each_reason_stands_where_it_is_so_and_nowhere_else(reason):
     facts, at = WHERE[reason]
@@ -67,11 +68,13 @@ def test_r_f4_each_reason_stands_where_it_is_so_and_nowhere_else(reason):
     assert not stands(reason, OPEN, NOON)
 
 
+@pytest.mark.rule("R-F4")
 def test_r_f4_nothing_excuses_an_order_to_which_nothing_objects():
     assert reason_for(OPEN, NOON) is None
     assert most(OPEN, NOON) == 100
 
 
+@pytest.mark.rule("R-F17")
 @pytest.mark.parametrize("reason", [name for name in REASONS if name != "market_closed"])
 def test_r_f17_what_an_order_takes_off_a_position_is_always_allowed_and_owed(reason):
     facts, at = WHERE[reason]
@@ -80,6 +83,7 @@ def test_r_f17_what_an_order_takes_off_a_position_is_always_allowed_and_owed(rea
     assert most(held, at) == (100 if reason == "daily_limit" else 30)
 
 
+@pytest.mark.rule("R-F17")
 @pytest.mark.parametrize(
     ("hour", "minute", "expected"),
     [
@@ -96,6 +100,7 @@ def test_r_f17_the_edges_are_the_first_and_last_15_minutes(hour, minute, expecte
     assert is_edge(new_york(MONDAY, hour, minute)) is expected
 
 
+@pytest.mark.rule("R-F17")
 def test_r_f17_a_half_day_ends_with_its_own_edge():
     friday = datetime(2026, 11, 27, tzinfo=UTC).date()
     assert [is_edge(new_york(friday, 12, minute)) for minute in (44, 45)] == [False, True]
@@ -105,6 +110,7 @@ def test_r_f17_a_half_day_ends_with_its_own_edge():
 # ---------------------------------------------------------------- orders
 
 
+@pytest.mark.rule("R-F17")
 def test_r_f17_a_signal_below_half_confidence_becomes_no_order():
     table = desk()
     signal = table.signal("BUY", confidence=0.49)
@@ -116,6 +122,7 @@ def test_r_f17_a_signal_below_half_confidence_becomes_no_order():
     assert table.broke(table.order(table.signal("BUY", confidence=0.5))) == FINE
 
 
+@pytest.mark.rule("R-F17")
 def test_r_f17_what_shrinks_needs_no_confidence_and_no_hour():
     table = desk()
     table.trade("BUY", 100)
@@ -126,6 +133,7 @@ def test_r_f17_what_shrinks_needs_no_confidence_and_no_hour():
     assert table.broke(table.order(signal)) == FINE
 
 
+@pytest.mark.rule("R-F17")
 @pytest.mark.parametrize(("hour", "minute"), [(9, 35), (15, 50)])
 def test_r_f17_at_a_sessions_edges_no_market_order_opens_or_grows_a_position(hour, minute):
     table = desk(hour, minute)
@@ -138,6 +146,7 @@ def test_r_f17_at_a_sessions_edges_no_market_order_opens_or_grows_a_position(hou
     assert table.broke(table.order(other)) == FINE
 
 
+@pytest.mark.rule("R-F4")
 def test_r_f4_a_position_that_is_gone_needs_no_order():
     table = desk()
     table.trade("BUY", 100)
@@ -150,6 +159,7 @@ def test_r_f4_a_position_that_is_gone_needs_no_order():
     assert table.broke(no_order(table, grown, "position_gone")) == UNTRUE
 
 
+@pytest.mark.rule("R-F4")
 def test_r_f4_a_late_fill_that_is_flattened_already_needs_no_order():
     table = desk()
     signal = table.signal("BUY", 100)
@@ -165,6 +175,7 @@ def test_r_f4_a_late_fill_that_is_flattened_already_needs_no_order():
     assert table.ended(signal) == "flattened"
 
 
+@pytest.mark.rule("R-F4")
 def test_r_f4_the_days_last_trade_and_the_last_share_of_room_are_reasons():
     table = desk()
     signal = table.signal("BUY", 600)
@@ -179,6 +190,7 @@ def test_r_f4_the_days_last_trade_and_the_last_share_of_room_are_reasons():
     assert table.broke(no_order(table, last, "daily_limit")) == FINE
 
 
+@pytest.mark.rule("R-F4")
 def test_r_f4_what_is_not_traded_any_more_has_no_room():
     table = desk()
     signal = table.signal("BUY", 1)
@@ -187,6 +199,7 @@ def test_r_f4_what_is_not_traded_any_more_has_no_room():
     assert table.broke(no_order(table, signal, "no_room")) == FINE
 
 
+@pytest.mark.rule("R-F4")
 def test_r_f4_the_exchange_is_closed():
     table = desk(8)
     signal = table.signal("BUY", 1)
@@ -195,6 +208,7 @@ def test_r_f4_the_exchange_is_closed():
     assert table.broke(no_order(table, table.signal("BUY", 1), "market_closed")) == UNTRUE
 
 
+@pytest.mark.rule("R-F4")
 def test_r_f4_nobody_gives_no_order_where_none_is_owed():
     table = desk()
     signal = table.signal("BUY", 1)
@@ -202,6 +216,7 @@ def test_r_f4_nobody_gives_no_order_where_none_is_owed():
     assert table.broke(no_order(table, signal, "no_room"))[0] == "K11"
 
 
+@pytest.mark.rule("R-F4")
 def test_r_f4_only_silence_is_silence():
     table = desk()
     for _ in range(3):
@@ -219,6 +234,7 @@ def test_r_f4_only_silence_is_silence():
 # ---------------------------------------------------------------- most
 
 
+@pytest.mark.rule("R-B7")
 @given(
     held=st.integers(-400, 400),
     wanted=st.integers(1, 1200),

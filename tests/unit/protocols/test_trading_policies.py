@@ -44,6 +44,7 @@ def disputed(table: LifeTable | None = None) -> tuple[LifeTable, str]:
 # ---------------------------------------------------------------- R-B8
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_silence_halves_every_position_once():
     table = LifeTable()
     session = table.open_day()
@@ -56,6 +57,7 @@ def test_r_b8_silence_halves_every_position_once():
     assert rulings(table, session) == [HALVE]
 
 
+@pytest.mark.rule("R-F1")
 def test_r_f1_a_second_silence_halves_nothing_while_the_first_halving_is_in_force():
     table, _ = disputed()
     session = table.open_day()
@@ -66,6 +68,7 @@ def test_r_f1_a_second_silence_halves_nothing_while_the_first_halving_is_in_forc
     assert rulings(table, session) == [HALVE, ALREADY_REDUCED]
 
 
+@pytest.mark.rule("R-F1")
 def test_r_f1_a_second_silence_that_waits_for_a_session_halves_nothing_more():
     table, _ = disputed()
     table.tell(GUARDIAN, halt())
@@ -73,6 +76,7 @@ def test_r_f1_a_second_silence_that_waits_for_a_session_halves_nothing_more():
     assert rulings(table, table.open_day()) == [HALVE, ALREADY_REDUCED]
 
 
+@pytest.mark.rule("R-F1")
 def test_r_f1_an_admin_may_halve_again():
     table, _ = disputed()
     session = table.open_day()
@@ -83,6 +87,7 @@ def test_r_f1_an_admin_may_halve_again():
     assert rulings(table, session) == [HALVE, HALVE]
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_without_a_session_it_waits_for_the_next_one():
     table = LifeTable()
     table.tell(GUARDIAN, halt())
@@ -93,6 +98,7 @@ def test_r_b8_without_a_session_it_waits_for_the_next_one():
     assert rulings(table, table.open_day()) == []
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_a_session_that_ended_a_moment_before_leaves_it_to_the_next_one():
     table = LifeTable()
     session = table.open_day()
@@ -143,6 +149,7 @@ def test_as_before_rules_nothing():
 # ---------------------------------------------------------------- deployments
 
 
+@pytest.mark.rule("R-B1")
 @pytest.mark.parametrize(
     ("option", "expected"),
     [
@@ -160,6 +167,7 @@ def test_r_b1_the_admin_decides_on_a_disagreement(option, expected):
     assert rulings(table, session) == ([HALVE] if option == 1 else [])
 
 
+@pytest.mark.rule("R-B1")
 @pytest.mark.parametrize(
     ("option", "limits"), [(2, (0.05, "market")), (3, (0.01, "limit"))], ids=["as proposed", "with limits"]
 )
@@ -171,6 +179,7 @@ def test_r_b1_what_the_admin_deploys_trades_with_what_the_admin_chose(option, li
     assert known.is_traded and (known.position_limit, known.order_type) == limits
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_silence_is_no_consent():
     table, case_id = disputed()
     session = table.open_day()
@@ -182,6 +191,7 @@ def test_r_b1_silence_is_no_consent():
     assert table.standing().stage == "candidates"
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_a_remark_is_no_consent():
     table, case_id = disputed()
     answer(table, text="sounds good, but let me think")
@@ -195,6 +205,7 @@ def test_a_deployment_that_was_stopped_is_not_ruled_on_again():
     assert rulings(table, case_id) == [("stop", "human_stop", "K21")]
 
 
+@pytest.mark.rule("R-B1")
 def test_r_b1_a_deployment_never_waits_for_an_escalation_that_was_stopped():
     table, case_id = disputed()
     table.tell(ADMIN, Stop(scope=table.last("ESCALATION").case_id, why="not now"))
@@ -204,6 +215,7 @@ def test_r_b1_a_deployment_never_waits_for_an_escalation_that_was_stopped():
 # ---------------------------------------------------------------- halts
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_admin_who_resumes_is_ruled_on_the_halt():
     table = LifeTable()
     case_id = table.tell(GUARDIAN, halt()).case_id
@@ -212,6 +224,7 @@ def test_r_b5_an_admin_who_resumes_is_ruled_on_the_halt():
     assert table.obligations() == {("operator", "RESUME")}
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_admin_who_halts_the_desk_is_ruled_on_the_session():
     table = LifeTable()
     session = table.open_day()
@@ -220,6 +233,7 @@ def test_r_b5_an_admin_who_halts_the_desk_is_ruled_on_the_session():
     assert rulings(table, session) == [("void", "halt_desk", "R-B5")]
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_halt_is_ruled_on_every_open_trade():
     table = LifeTable()
     table.open_day()
@@ -233,6 +247,7 @@ def test_r_b5_a_halt_is_ruled_on_every_open_trade():
     assert ("trader", "EXECUTION") in table.obligations()
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_second_halt_rules_on_nothing():
     table = LifeTable()
     table.open_day()
@@ -247,6 +262,7 @@ def test_r_b5_a_second_halt_rules_on_nothing():
 # ---------------------------------------------------------------- silence
 
 
+@pytest.mark.rule("R-D10")
 def test_r_d10_every_silence_of_system_b_is_audited():
     table = LifeTable()
     table.stage()

@@ -70,6 +70,7 @@ def reviewed(guardians: str, traders: str, table: LifeTable | None = None) -> Li
 # ---------------------------------------------------------------- the table
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_decides_every_pair_of_recommendations():
     says = ("approve", "extend_validation", "reject", "missing")
     for guardians, traders in product(says, says):
@@ -82,11 +83,13 @@ def test_r_b3_decides_every_pair_of_recommendations():
             assert (row.n, row.decision) == (3, "EXTEND")
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_reject_wins_over_extend():
     assert row_of("extend_validation", "reject").decision == "REJECT"
     assert row_of("missing", "reject").decision == "REJECT"
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_the_third_extension_is_a_rejection():
     row = row_of("approve", "extend_validation")
     assert [decision_of(row, n) for n in range(3)] == ["EXTEND", "EXTEND", "REJECT"]
@@ -96,6 +99,7 @@ def test_r_b3_the_third_extension_is_a_rejection():
 # ---------------------------------------------------------------- the case
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_five_sessions_on_paper_come_before_a_promotion():
     table = traded(4)
     assert table.life.to_promote() == ()
@@ -108,6 +112,7 @@ def test_r_b3_five_sessions_on_paper_come_before_a_promotion():
     assert table.broke(table.tell(OPERATOR, proposal(table))) == "K9"
 
 
+@pytest.mark.rule("R-B12")
 def test_r_b12_only_what_is_traded_on_paper_is_promoted():
     table = LifeTable()
     table.stage()
@@ -116,6 +121,7 @@ def test_r_b12_only_what_is_traded_on_paper_is_promoted():
     assert table.broke(table.tell(OPERATOR, proposal(table))) == "4.3"
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_both_approve_and_the_strategy_enters_production():
     table = reviewed("approve", "approve")
     for wrong in (
@@ -137,6 +143,7 @@ def test_r_b3_both_approve_and_the_strategy_enters_production():
     assert table.effects[-1].ended[0].outcome == "promoted"
 
 
+@pytest.mark.rule("R-B3")
 @pytest.mark.parametrize(("guardians", "traders"), [("reject", "approve"), ("approve", "reject")])
 def test_r_b3_either_rejects_and_the_strategy_goes_back(guardians, traders):
     table = reviewed(guardians, traders)
@@ -150,6 +157,7 @@ def test_r_b3_either_rejects_and_the_strategy_goes_back(guardians, traders):
     assert table.effects[-1].ended[0].outcome == "rejected"
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_an_objection_extends_by_three_sessions_twice_then_rejects():
     table = traded()
     for n in (1, 2):
@@ -166,6 +174,7 @@ def test_r_b3_an_objection_extends_by_three_sessions_twice_then_rejects():
     assert table.broke(table.say(OPERATOR, decision("REJECT", 3, 2))) == ""
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_the_three_sessions_more_are_counted_from_the_decision():
     table = traded()
     table.trade_days(2)
@@ -181,6 +190,7 @@ def test_r_b3_the_three_sessions_more_are_counted_from_the_decision():
 # ---------------------------------------------------------------- silence
 
 
+@pytest.mark.rule("R-B2")
 def test_r_b2_a_missed_review_counts_as_objecting():
     table = reviewed("approve", "missing")
     assert table.last("RULING").body.rule == "R-B2"
@@ -188,6 +198,7 @@ def test_r_b2_a_missed_review_counts_as_objecting():
     assert table.broke(table.say(OPERATOR, decision("EXTEND", 3, 1))) == ""
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_a_silent_operator_never_promotes():
     table = reviewed("approve", "approve")
     table.wait(minutes=20)
@@ -195,6 +206,7 @@ def test_r_b3_a_silent_operator_never_promotes():
     assert (table.standing().stage, table.standing().extensions) == ("staging", 1)
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_a_silent_operator_does_not_save_what_was_rejected():
     table = reviewed("reject", "approve")
     table.wait(minutes=20)
@@ -204,6 +216,7 @@ def test_r_b3_a_silent_operator_does_not_save_what_was_rejected():
     assert table.standing().stage == "staging" and not table.life.is_traded("strat_1")
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_only_the_move_promotes():
     table = reviewed("approve", "approve")
     table.say(OPERATOR, decision("PROMOTE", 2))

@@ -199,6 +199,7 @@ def test_an_advisory_panel_is_shown_and_forbids_nothing(action):
     assert table.decide("PROMOTE") == ""
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_a_third_extension_by_the_panel_is_a_rejection():
     table = asked(extensions=2)
     table.judge(MAJOR)
@@ -206,6 +207,7 @@ def test_r_b3_a_third_extension_by_the_panel_is_a_rejection():
     assert table.decide("REJECT", 2, 2) == ""
 
 
+@pytest.mark.rule("K4")
 def test_k4_what_the_panel_has_to_say_is_settled_when_it_is_asked():
     table = asked()
     table.docket.context.config = {"panel": {"promotions": "off"}}
@@ -216,6 +218,7 @@ def test_k4_what_the_panel_has_to_say_is_settled_when_it_is_asked():
 # ---------------------------------------------------------------- silence and shrinking
 
 
+@pytest.mark.rule("R-B2")
 @pytest.mark.parametrize(("say", "what"), [("binding", "EXTEND"), ("advisory", "PROMOTE")])
 def test_r_b2_a_shrunk_panel_is_no_consent(say, what):
     table = asked(say)
@@ -226,6 +229,7 @@ def test_r_b2_a_shrunk_panel_is_no_consent(say, what):
     assert table.decide(what, 2, int(what == "EXTEND")) == ""
 
 
+@pytest.mark.rule("R-B2")
 @pytest.mark.parametrize(("say", "what"), [("binding", "EXTEND"), ("advisory", "PROMOTE")])
 def test_r_b2_an_operator_that_opens_no_panel_gets_no_consent(say, what):
     table = asked(say)
@@ -260,6 +264,7 @@ def test_a_promotion_does_not_wait_for_ever_and_a_late_verdict_changes_nothing(s
     assert table.decide(what, 2, int(what == "EXTEND")) == ""
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_a_silent_operator_does_not_soften_what_the_panel_rejected():
     table = asked()
     table.judge(REJECT)
@@ -268,6 +273,7 @@ def test_r_b3_a_silent_operator_does_not_soften_what_the_panel_rejected():
     assert table.obligations() == {("operator", "STRATEGY_MOVED")}
 
 
+@pytest.mark.rule("R-B3")
 def test_r_b3_a_silent_operator_does_not_promote_what_the_panel_accepted():
     table = asked()
     table.judge(ACCEPT)
@@ -275,6 +281,7 @@ def test_r_b3_a_silent_operator_does_not_promote_what_the_panel_accepted():
     assert (table.standing().stage, table.standing().extensions) == ("staging", 1)
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_stop_ends_the_promotion_while_its_panel_sits():
     table = asked()
     table.convene()

@@ -55,6 +55,7 @@ def risk_check(table, **marks):
 # ---------------------------------------------------------------- tracks
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_whole_day_has_every_tick_once_and_then_the_session_closes():
     table = DeskTable()
     table.answer_all(MORNING)
@@ -74,6 +75,7 @@ def test_r_d18_a_whole_day_has_every_tick_once_and_then_the_session_closes():
     assert "session" not in {s.kind for s in table.docket.cases.values()}
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_every_tick_is_owed_from_its_nominal_instant_on_with_the_tables_limits():
     table = DeskTable()
     owed = {o.step: o for o in table.session.owed}
@@ -93,6 +95,7 @@ def test_r_d18_every_tick_is_owed_from_its_nominal_instant_on_with_the_tables_li
     assert owed["overnight-20260224-0400"].opened_at == at(4, 0, TUESDAY)
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_message_before_its_time_is_a_violation_and_changes_nothing():
     table = DeskTable()
     before = table.session
@@ -101,6 +104,7 @@ def test_r_d18_a_message_before_its_time_is_a_violation_and_changes_nothing():
     assert table.session.owed == before.owed
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_half_day_closes_at_one_with_its_ticks():
     day = date(2026, 11, 27)
     table = DeskTable(at(9, 15, day))
@@ -111,6 +115,7 @@ def test_r_d18_a_half_day_closes_at_one_with_its_ticks():
     assert kinds(table)["TRADING_SUMMARY"] == 1
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_weekend_has_polls_overnight_checks_and_the_weekly_report():
     table = DeskTable(at(9, 15, FRIDAY))
     table.answer_all(at(9, 14, NEXT_MONDAY))
@@ -125,6 +130,7 @@ def test_r_d18_a_weekend_has_polls_overnight_checks_and_the_weekly_report():
     assert table.docket.ended["session_20260227"].outcome == "closed"
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_clocks_that_change_within_a_desk_day_repeat_no_step():
     table = DeskTable(at(9, 15, date(2026, 10, 30)))
     table.answer_all(at(9, 14, date(2026, 11, 2)))
@@ -133,6 +139,7 @@ def test_r_d18_clocks_that_change_within_a_desk_day_repeat_no_step():
     assert table.docket.ended["session_20261030"].outcome == "closed"
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_society_that_starts_within_the_day_does_not_owe_what_was_due_before():
     table = DeskTable(at(12, 2))
     assert set(table.steps()) == {
@@ -151,6 +158,7 @@ def test_a_session_that_owes_nothing_any_more_ends_at_once():
     assert table.docket.ended["session_20260220"].outcome == "closed"
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_late_answer_passes_over_the_ticks_that_went_by():
     table = DeskTable()
     table.answer_all(at(9, 29))
@@ -187,6 +195,7 @@ def risk_body(table, owed):
     }
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_missed_tick_is_skipped_and_the_next_one_is_owed():
     table = DeskTable()
     table.until(at(9, 44))
@@ -203,6 +212,7 @@ def test_a_session_of_silent_seats_ends_all_the_same_and_none_piles_up():
     assert {e.outcome for e in table.docket.ended.values() if e.kind == "session"} == {"closed"}
 
 
+@pytest.mark.rule("K6")
 @pytest.mark.parametrize("back", [{"hours": 1}, {"hours": 9}, {"days": 1}, {"days": 6}])
 @pytest.mark.parametrize("silent", [(), (OPERATOR,), (GUARDIAN, TRADER)])
 def test_k6_an_outage_lets_late_ticks_be_answered_and_every_session_ends(back, silent):
@@ -216,6 +226,7 @@ def test_k6_an_outage_lets_late_ticks_be_answered_and_every_session_ends(back, s
     assert broken(table) == []
 
 
+@pytest.mark.rule("K6")
 def test_k6_a_tick_that_an_outage_passed_over_is_still_owed_afterwards():
     table = DeskTable()
     table.answer_all(at(15, 57))
@@ -254,6 +265,7 @@ def test_a_figure_that_is_not_the_books_is_a_violation_and_the_tick_stays_owed(k
     assert not table.broke(table.answer(owed))
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_metrics_are_owed_of_each_strategy_with_a_position_a_quarter_hour_after_the_close():
     table = holding()
     table.produced("strat_2")
@@ -377,6 +389,7 @@ def test_a_proposal_that_names_no_obligation_settles_the_one_about_its_strategy(
     assert [o for o in table.session.owed if "DEPLOY_PROPOSAL" in o.expects] == [first]
 
 
+@pytest.mark.rule("R-D20")
 def test_r_d20_what_was_withdrawn_meanwhile_is_revoked_no_more():
     table = DeskTable()
     table.produced()
@@ -408,6 +421,7 @@ def judged(monkeypatch):
     return set_
 
 
+@pytest.mark.rule("R-B9")
 def test_r_b9_metrics_of_a_strategy_that_underperforms_make_the_evolver_owe_feedback(judged):
     held = [True]
     judged("is_underperforming", lambda: held[0])
@@ -423,6 +437,7 @@ def test_r_b9_metrics_of_a_strategy_that_underperforms_make_the_evolver_owe_feed
     assert table.docket.cases[table.last("PERFORMANCE_FEEDBACK").case_id].kind == "feedback"
 
 
+@pytest.mark.rule("R-F5")
 def test_r_f5_once_the_recall_is_open_no_feedback_is_owed(judged):
     table = holding()
     judged("is_underperforming", lambda: not bridge.is_recalling(table.docket.context, "strat_1"))
@@ -446,6 +461,7 @@ def test_a_feedback_or_recall_whose_condition_passed_is_owed_no_more(judged, con
     assert "RULING" not in kinds(table)
 
 
+@pytest.mark.rule("R-B10")
 def test_r_b10_metrics_of_a_strategy_that_loses_for_five_sessions_make_the_guardian_owe_a_recall_flag():
     table = holding()
     for n, price in enumerate((99.0, 97.0, 96.0, 93.0, 92.0)):
@@ -466,6 +482,7 @@ def test_r_b10_metrics_of_a_strategy_that_loses_for_five_sessions_make_the_guard
     assert table.last("DAILY_TRADING_REPORT").body.recall_flags == ("strat_1",)
 
 
+@pytest.mark.rule("R-B3")
 @pytest.mark.parametrize("but", [(), ("DAILY_TRADING_REPORT",)])
 def test_r_b3_a_strategy_that_has_its_days_on_paper_is_proposed_after_the_report_or_its_absence(but):
     table = DeskTable()
@@ -495,6 +512,7 @@ def warned(**marks):
     return table
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_a_limit_that_is_reached_makes_the_guardian_owe_an_alert_of_its_level():
     table = warned()
     owed = table.owed(GUARDIAN, "RISK_ALERT")
@@ -522,6 +540,7 @@ def test_an_alert_that_names_no_obligation_settles_the_one_of_its_risk_and_level
     assert [o for o in table.session.owed if "RISK_ALERT" in o.expects] == [first]
 
 
+@pytest.mark.rule("R-B7")
 def test_r_b7_a_level_that_stays_is_not_raised_again_but_one_that_rises_is():
     table = warned()
     table.answer(table.owed(GUARDIAN, "RISK_ALERT"))
@@ -531,6 +550,7 @@ def test_r_b7_a_level_that_stays_is_not_raised_again_but_one_that_rises_is():
     assert table.brief(table.owed(GUARDIAN, "RISK_ALERT"))["level"] == "CRITICAL"
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_a_missing_alert_reduces_the_exposure():
     table = warned()
     table.answer_all(table.now + timedelta(minutes=5), but=["RISK_ALERT", "SIGNAL"])
@@ -564,6 +584,7 @@ def deliberated(trend, action):
     return table
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_an_alert_that_ends_in_reduce_exposure_halves_each_position_concerned():
     table = deliberated("increasing", "reduce_exposure")
     owed = table.owed(TRADER, "SIGNAL")
@@ -581,6 +602,7 @@ def test_r_b4_an_alert_that_ends_in_reduce_exposure_halves_each_position_concern
     assert table.steps("alert") == []
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_an_alert_that_is_only_monitored_reduces_nothing():
     table = deliberated("stable", "monitor")
     assert table.steps("reduce") == []
@@ -589,6 +611,7 @@ def test_r_b4_an_alert_that_is_only_monitored_reduces_nothing():
     assert table.steps("alert") == [], "the level stays: K19"
 
 
+@pytest.mark.rule("R-B4")
 def test_r_b4_a_risk_that_accelerates_makes_the_guardian_raise_a_critical_alert():
     table = deliberated("accelerating", "reduce_exposure")
     brief = table.brief(table.owed(GUARDIAN, "RISK_ALERT"))
@@ -597,6 +620,7 @@ def test_r_b4_a_risk_that_accelerates_makes_the_guardian_raise_a_critical_alert(
     assert table.docket.cases[table.last("RISK_ALERT").case_id].level == "CRITICAL"
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_three_risk_checks_missed_in_a_row_make_the_operator_halt_the_desk():
     table = DeskTable()
     table.answer_all(at(9, 44), silent=[GUARDIAN], but=["HALT"])
@@ -619,6 +643,7 @@ def test_a_risk_check_in_between_starts_the_count_anew():
     assert table.steps("halt") == []
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_alert_of_level_halt_halts_the_desk_and_one_that_is_missed_makes_the_operator_do_it():
     table = holding(400)
     risk_check(table, SPX=74.0)
@@ -628,6 +653,7 @@ def test_r_b5_an_alert_of_level_halt_halts_the_desk_and_one_that_is_missed_makes
     assert len(table.steps("reduce")) == 1
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_halt_that_is_owed_while_an_admin_halts_is_owed_no_more():
     table = DeskTable()
     table.answer_all(at(9, 45), silent=[GUARDIAN], but=["HALT"])
@@ -639,6 +665,7 @@ def test_r_b5_a_halt_that_is_owed_while_an_admin_halts_is_owed_no_more():
     assert broken(table) == []
 
 
+@pytest.mark.rule("R-B13")
 def test_r_b13_a_halt_that_names_no_obligation_settles_the_one_that_is_owed():
     table = DeskTable()
     table.answer_all(at(9, 45), silent=[GUARDIAN], but=["HALT"])
@@ -648,6 +675,7 @@ def test_r_b13_a_halt_that_names_no_obligation_settles_the_one_that_is_owed():
     assert table.effects[said.seq - 1].settled == owed
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_alert_of_level_halt_on_a_halted_desk_is_raised_as_critical():
     table = holding(400)
     risk_check(table, SPX=74.0)
@@ -668,6 +696,7 @@ def conservative(table):
     table.officers()
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_every_position_is_halved_once_at_once_while_the_exchange_is_open():
     table = holding(101)
     conservative(table)
@@ -677,6 +706,7 @@ def test_r_b8_every_position_is_halved_once_at_once_while_the_exchange_is_open()
     assert (brief["action"], brief["quantity"]) == ("SELL", 51)
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_every_position_is_halved_at_the_next_open_when_the_exchange_is_closed():
     table = holding()
     table.answer_all(at(17))
@@ -689,6 +719,7 @@ def test_r_b8_every_position_is_halved_at_the_next_open_when_the_exchange_is_clo
     assert table.last("SIGNAL").sent_at == at(9, 30, TUESDAY)
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_admin_who_wants_a_halt_makes_the_operator_owe_it():
     from moot.protocols.kernel.duties import case_ruling_of
     from moot.protocols.trading.session_state import HALT_DESK
@@ -759,6 +790,7 @@ def told(table, said, quantity, **over):
     return table.tell(TRADER, t.Execution(**fields), **how)
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_nothing_is_to_be_halved_of_what_an_order_under_way_closes():
     table = holding()
     exit_ = under_way(table, -100)
@@ -768,6 +800,7 @@ def test_r_b8_nothing_is_to_be_halved_of_what_an_order_under_way_closes():
     assert table.book.positions == {}
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_half_of_what_an_order_under_way_leaves_is_to_go_and_that_is_always_legal():
     table = holding()
     exit_ = under_way(table, -61)
@@ -784,6 +817,7 @@ def test_r_b8_half_of_what_an_order_under_way_leaves_is_to_go_and_that_is_always
     assert table.book.quantity("strat_1", "SPX") == 19
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_a_reduction_is_owed_no_more_once_an_order_under_way_closes_the_position():
     table = holding()
     conservative(table)
@@ -792,6 +826,7 @@ def test_r_b8_a_reduction_is_owed_no_more_once_an_order_under_way_closes_the_pos
     assert table.steps("reduce") == []
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_a_position_whose_exit_is_cancelled_is_halved_after_all():
     table = holding()
     exit_ = under_way(table, -100)
@@ -806,6 +841,7 @@ def test_r_b8_a_position_whose_exit_is_cancelled_is_halved_after_all():
     assert (table.book.quantity("strat_1", "SPX"), table.steps("reduce")) == (50, [])
 
 
+@pytest.mark.rule("R-B8")
 def test_r_b8_after_the_close_an_order_that_nobody_answered_closes_nothing():
     table = holding()
     under_way(table, -100)
@@ -819,6 +855,7 @@ def test_r_b8_after_the_close_an_order_that_nobody_answered_closes_nothing():
     assert (table.broke(said), said.body.quantity) == ("", 50)
 
 
+@pytest.mark.rule("K11")
 def test_k11_what_a_late_fill_opened_after_the_halt_is_owed_to_be_flattened_by_a_signal():
     table = holding(30)
     entry = under_way(table, 70)
@@ -838,6 +875,7 @@ def test_k11_what_a_late_fill_opened_after_the_halt_is_owed_to_be_flattened_by_a
     assert (table.steps("flatten"), findings(table.log)) == ([], [])
 
 
+@pytest.mark.rule("K11")
 @pytest.mark.parametrize("is_undone", [True, False])
 def test_k11_a_fill_that_was_told_wrongly_at_a_halt_is_flattened_and_verify_agrees(is_undone):
     table = holding(30)
@@ -863,6 +901,7 @@ def test_k11_a_fill_that_was_told_wrongly_at_a_halt_is_flattened_and_verify_agre
     assert findings(table.log) == []
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_late_fill_that_was_undone_otherwise_is_owed_no_more():
     table = holding(30)
     entry = under_way(table, 70)
@@ -875,6 +914,7 @@ def test_k11_a_late_fill_that_was_undone_otherwise_is_owed_no_more():
     assert table.steps("flatten") == []
 
 
+@pytest.mark.rule("R-D18")
 @pytest.mark.parametrize(("instant", "broke"), [(at(15, 59), ""), (at(16), "R-D18")])
 def test_r_d18_at_the_close_the_exchange_is_closed_already(instant, broke):
     table = holding(until=at(15, 58))
@@ -892,6 +932,7 @@ def test_r_d18_at_the_close_the_exchange_is_closed_already(instant, broke):
     assert table.broke(table.tell(TRADER, signal)) == broke
 
 
+@pytest.mark.rule("R-D18")
 def test_r_d18_a_signal_of_a_round_while_the_exchange_is_closed_is_a_violation():
     table = holding(until=at(16, 1))
     signal = t.Signal(
@@ -927,6 +968,7 @@ def test_an_alert_that_is_open_keeps_its_session_open():
     assert table.docket.ended["session_20260223"].outcome == "closed"
 
 
+@pytest.mark.rule("K21")
 def test_k21_a_human_stop_ends_the_session():
     table = DeskTable()
     table.tell(ADMIN, Stop(scope="session_20260223", why="enough"), channel="#admin")

@@ -120,6 +120,7 @@ def test_a_wrong_signal_opens_nothing(over, broke):
     assert signal.case_id not in table.docket.cases
 
 
+@pytest.mark.rule("R-B12")
 def test_r_b12_a_staged_strategy_is_traded_only_once_it_is_deployed():
     table = MoneyTable()
     table.put("strat_2", to="staging")
@@ -186,6 +187,7 @@ def test_what_is_not_the_turn_is_no_move():
 # ---------------------------------------------------------------- facts may not
 
 
+@pytest.mark.rule("K11")
 @pytest.mark.parametrize(
     ("quantity", "over", "broke"),
     [
@@ -222,6 +224,7 @@ def test_an_execution_without_a_fill_has_no_price_and_is_not_partial(over, field
     assert table.broke(table.execute(ordered(table), 0, **over)) == ("K11", field)
 
 
+@pytest.mark.rule("K11")
 def test_k11_the_answer_after_a_wrong_one_counts_on_top_of_what_is_booked():
     table = MoneyTable()
     signal = ordered(table)
@@ -237,6 +240,7 @@ def test_k11_the_answer_after_a_wrong_one_counts_on_top_of_what_is_booked():
 # ---------------------------------------------------------------- halts
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_halt_ends_a_trade_without_an_order():
     table = MoneyTable()
     signal = table.signal()
@@ -245,6 +249,7 @@ def test_r_b5_a_halt_ends_a_trade_without_an_order():
     assert table.hall.children[-1].outcome == "halted"
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_a_halt_makes_an_order_be_cancelled():
     table = MoneyTable()
     signal = ordered(table)
@@ -277,6 +282,7 @@ def test_a_cancellation_that_never_comes_is_ruled_void():
     assert (table.ended(signal), table.last("RULING").body.rule) == ("unanswered", "R-B5")
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_while_halted_nothing_opens_or_grows_and_what_shrinks_goes_on():
     table = MoneyTable()
     table.trade("BUY", 100)
@@ -288,6 +294,7 @@ def test_r_b5_while_halted_nothing_opens_or_grows_and_what_shrinks_goes_on():
     assert table.book.quantity("strat_1", "AAA") == 40
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_order_that_grew_out_of_a_shrinking_signal_is_refused_while_halted():
     table = MoneyTable()
     table.trade("BUY", 100)
@@ -298,6 +305,7 @@ def test_r_b5_an_order_that_grew_out_of_a_shrinking_signal_is_refused_while_halt
     assert table.broke(table.order(second)) == ("R-B5", "quantity")
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_while_halted_two_sales_under_way_may_not_sell_the_same_shares():
     table = MoneyTable()
     table.trade("BUY", 100)
@@ -315,6 +323,7 @@ def test_r_b5_while_halted_two_sales_under_way_may_not_sell_the_same_shares():
     assert table.book.positions == {}
 
 
+@pytest.mark.rule("R-B5")
 def test_r_b5_an_order_that_was_told_wrongly_is_under_way_still():
     table = MoneyTable()
     table.trade("BUY", 100)
@@ -325,6 +334,7 @@ def test_r_b5_an_order_that_was_told_wrongly_is_under_way_still():
     assert table.broke(table.signal("SELL", 1)) == ("R-B5", "quantity")
 
 
+@pytest.mark.rule("R-B12")
 def test_r_b12_what_is_not_traded_is_not_sold_twice():
     table = MoneyTable()
     table.trade("BUY", 100)
@@ -334,6 +344,7 @@ def test_r_b12_what_is_not_traded_is_not_sold_twice():
     assert table.broke(table.signal("SELL", 1)) == ("R-B12", "strategy_id")
 
 
+@pytest.mark.rule("K11")
 def test_k11_what_is_flattened_is_no_more_than_what_orders_under_way_leave():
     table = MoneyTable()
     signal, way_out = ordered(table), table.signal("SELL", 40)
@@ -350,6 +361,7 @@ def test_k11_what_is_flattened_is_no_more_than_what_orders_under_way_leave():
     assert (table.ended(signal), table.book.positions) == ("flattened", {})
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_fill_after_the_halt_that_was_told_wrongly_is_flattened_even_if_nothing_else_is_said():
     table = MoneyTable()
     signal = ordered(table)
@@ -395,6 +407,7 @@ def ruled_late(table):
     return [e.body.case_id for e in table.log if e.body.type == "RULING" and e.body.reason == "late_fill"]
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_fill_after_the_halt_of_a_trade_that_is_over_is_ruled_to_be_flattened():
     table, signal = unanswered()
     assert table.broke(table.tell(TRADER, fact(signal, fill_after_halt=True))) == FINE
@@ -405,6 +418,7 @@ def test_k11_a_fill_after_the_halt_of_a_trade_that_is_over_is_ruled_to_be_flatte
     assert (table.book.late, table.book.flattening("strat_1", "AAA")) == ({}, 0)
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_late_fill_without_its_flag_is_a_violation_booked_and_flattened_all_the_same():
     table, signal = unanswered()
     env = table.tell(TRADER, fact(signal))
@@ -414,6 +428,7 @@ def test_k11_a_late_fill_without_its_flag_is_a_violation_booked_and_flattened_al
     assert ruled_late(table) == [table.hall.case_id]
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_late_fill_that_no_halt_came_before_is_neither_flagged_nor_flattened():
     table = MoneyTable()
     signal = ordered(table)
@@ -423,6 +438,7 @@ def test_k11_a_late_fill_that_no_halt_came_before_is_neither_flagged_nor_flatten
     assert (table.book.late, ruled_late(table)) == ({}, [])
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_late_fill_after_the_resume_still_came_after_the_halt():
     table, signal = unanswered()
     halt_id = table.book.halt_id
@@ -432,6 +448,7 @@ def test_k11_a_late_fill_after_the_resume_still_came_after_the_halt():
     assert table.book.late == {("strat_1", "AAA"): 100}
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_late_fill_that_only_shrinks_is_not_to_be_undone():
     table = MoneyTable()
     table.trade("BUY", 100)
@@ -447,6 +464,7 @@ def test_k11_a_late_fill_that_only_shrinks_is_not_to_be_undone():
     assert table.book.flattening("strat_1", "AAA") == 50
 
 
+@pytest.mark.rule("K11")
 def test_k11_what_came_before_the_halt_is_not_flattened_with_what_came_late():
     table = MoneyTable()
     table.trade("BUY", 30)
@@ -462,6 +480,7 @@ def test_k11_what_came_before_the_halt_is_not_flattened_with_what_came_late():
     assert table.book.flattening("strat_1", "AAA") == -10
 
 
+@pytest.mark.rule("K11")
 @pytest.mark.parametrize(
     ("over", "field"),
     [
@@ -480,6 +499,7 @@ def test_k11_a_late_fill_that_does_not_fit_its_order_is_a_violation_and_booked(o
     assert sum(abs(p.quantity) for p in table.book.positions.values()) == over.get("qty_filled", 100)
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_fill_of_an_order_that_the_log_does_not_have_is_a_violation_and_booked():
     table = MoneyTable()
     signal = table.signal()
@@ -489,6 +509,7 @@ def test_k11_a_fill_of_an_order_that_the_log_does_not_have_is_a_violation_and_bo
     assert table.book.quantity("strat_1", "AAA") == 100
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_fill_after_the_halt_is_flagged_booked_and_flattened():
     table = MoneyTable()
     signal = ordered(table)
@@ -506,6 +527,7 @@ def test_k11_a_fill_after_the_halt_is_flagged_booked_and_flattened():
     assert (table.ended(signal), table.book.quantity("strat_1", "AAA")) == ("flattened", 30)
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_fill_after_the_halt_without_its_flag_is_booked_and_flattened_all_the_same():
     table = MoneyTable()
     signal = ordered(table)
@@ -515,6 +537,7 @@ def test_k11_a_fill_after_the_halt_without_its_flag_is_booked_and_flattened_all_
     assert (table.state(signal).phase, table.state(signal).quantity) == ("flattening", 100)
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_fill_between_the_halt_and_its_ruling_is_after_the_halt():
     table = MoneyTable()
     signal = ordered(table)
@@ -536,6 +559,7 @@ def test_k11_a_fill_between_the_halt_and_its_ruling_is_after_the_halt():
     assert (table.state(signal).phase, table.state(signal).quantity) == ("flattening", 100)
 
 
+@pytest.mark.rule("K11")
 def test_k11_a_fill_of_what_was_to_be_cancelled_is_flattened_even_after_a_resume():
     table = MoneyTable()
     signal = ordered(table)

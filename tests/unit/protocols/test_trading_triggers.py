@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.escalation.triggers import options_of
 from moot.protocols.kernel.seats import ADMIN
@@ -46,6 +48,7 @@ def resume(table: LifeTable) -> None:
 # ---------------------------------------------------------------- halt
 
 
+@pytest.mark.rule("R-E1")
 def test_r_e1_a_halt_is_urgent_and_names_its_case():
     table = LifeTable()
     table.tell(GUARDIAN, halt())
@@ -67,6 +70,7 @@ def test_a_halt_that_is_over_withdraws_its_escalation_and_the_next_one_fires():
     assert len(escalations(table, "halt")) == 2
 
 
+@pytest.mark.rule("K19")
 def test_k19_a_halt_that_nobody_lifts_asks_again_a_day_later():
     table = LifeTable()
     table.tell(GUARDIAN, halt())
@@ -95,6 +99,7 @@ def unconfirmed() -> LifeTable:
     return table
 
 
+@pytest.mark.rule("R-F14")
 def test_r_f14_a_confirmation_that_is_missed_asks_again_one_limit_later():
     table = unconfirmed()
     table.wait(minutes=9)
@@ -109,6 +114,7 @@ def test_r_f14_a_confirmation_that_is_missed_asks_again_one_limit_later():
     assert len(escalations(table, "halt")) == 3
 
 
+@pytest.mark.rule("R-F14")
 def test_r_f14_who_leaves_it_halted_is_not_asked_again_that_day():
     table = unconfirmed()
     table.wait(minutes=10)
@@ -119,6 +125,7 @@ def test_r_f14_who_leaves_it_halted_is_not_asked_again_that_day():
     assert len(escalations(table, "halt")) == 3
 
 
+@pytest.mark.rule("R-F14")
 def test_r_f14_a_resume_in_between_takes_the_question_back():
     table = unconfirmed()
     table.wait(minutes=5)
@@ -127,6 +134,7 @@ def test_r_f14_a_resume_in_between_takes_the_question_back():
     assert len(escalations(table, "halt")) == 1
 
 
+@pytest.mark.rule("R-F14")
 def test_r_f14_a_question_that_a_resume_overtakes_is_no_fault():
     table = unconfirmed()
     table.now += timedelta(minutes=10)
@@ -139,6 +147,7 @@ def test_r_f14_a_question_that_a_resume_overtakes_is_no_fault():
     assert not table.docket.context.fold_named("book").halted
 
 
+@pytest.mark.rule("R-F14")
 def test_r_f14_while_the_admin_is_being_asked_nothing_is_asked_twice():
     table = LifeTable()
     table.tell(GUARDIAN, halt())
@@ -148,6 +157,7 @@ def test_r_f14_while_the_admin_is_being_asked_nothing_is_asked_twice():
     assert len(escalations(table, "halt")) == 1
 
 
+@pytest.mark.rule("R-F14")
 def test_r_f14_an_operator_that_does_not_ask_to_resume_is_told_too():
     table = LifeTable()
     table.tell(GUARDIAN, halt())
@@ -167,6 +177,7 @@ def test_a_halt_that_broke_a_rule_escalates_nothing():
 # ---------------------------------------------------------------- daily loss
 
 
+@pytest.mark.rule("R-B6")
 def test_r_b6_minus_five_percent_of_the_opening_equity_escalates_inclusively():
     table = LifeTable()
     table.open_day()
@@ -178,6 +189,7 @@ def test_r_b6_minus_five_percent_of_the_opening_equity_escalates_inclusively():
     assert [o.effect for o in env.body.options] == ["conservative_b", "halt_desk", "none"]
 
 
+@pytest.mark.rule("R-B6")
 def test_r_b6_a_market_close_at_the_limit_escalates_too():
     table = LifeTable()
     table.open_day()
@@ -185,6 +197,7 @@ def test_r_b6_a_market_close_at_the_limit_escalates_too():
     assert len(escalations(table, "daily_loss")) == 1
 
 
+@pytest.mark.rule("K19")
 def test_k19_a_loss_that_goes_on_escalates_once_and_one_that_is_recovered_is_withdrawn():
     table = LifeTable()
     table.open_day()
@@ -206,6 +219,7 @@ def test_a_check_that_broke_a_rule_escalates_nothing():
     assert escalations(table, "daily_loss") == []
 
 
+@pytest.mark.rule("R-B6")
 def test_r_b6_every_desk_day_loses_anew():
     table = LifeTable()
     table.open_day()
@@ -219,6 +233,7 @@ def test_r_b6_every_desk_day_loses_anew():
 # ---------------------------------------------------------------- deployment
 
 
+@pytest.mark.rule("R-E1")
 def test_r_e1_a_disagreement_needs_a_decision_and_names_its_deployment():
     table = LifeTable()
     table.stage()
@@ -245,6 +260,7 @@ def test_two_deployments_escalate_apart():
 # ---------------------------------------------------------------- timeouts
 
 
+@pytest.mark.rule("R-E1")
 def test_r_e1_three_silences_in_a_row_of_a_seat_of_b_are_urgent():
     table = LifeTable()
     for n in range(3):
