@@ -64,14 +64,17 @@ class AnthropicDialect(Dialect):
         if "thinking" in body and "thinking" in complaint.lower():
             self.reasons = True
             return True
-        if "output_config" in body and "grammar is too large" in complaint.lower():
-            self.too_large.append(body["output_config"])
+        if "format" in body.get("output_config", {}) and "grammar is too large" in complaint.lower():
+            self.too_large.append(body["output_config"].get("format"))
             return True
         return Dialect.learns(self, complaint, body)
 
     def fit(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        if body.get("output_config") in self.too_large:
+        config = body.get("output_config", {})
+        if config.get("format") in self.too_large:
+            others = {name: one for name, one in config.items() if name != "format"}
             body = {name: one for name, one in body.items() if name != "output_config"}
+            body |= {"output_config": others} if others else {}
         return {
             name: one
             for name, one in Dialect.fit(self, body).items()
@@ -89,7 +92,7 @@ class AnthropicEndpoint(Endpoint):
     def __init__(self, settings: ModelSettings) -> None:
         super().__init__(settings)
         self.dialect = AnthropicDialect(reasons=bool(settings.reasoning))
-        version = "" if settings.url.endswith("/v1") else "/v1"
+        version = "" if settings.base_url.endswith("/v1") else "/v1"
         self.path = f"{version}/messages"
         self.models_path = f"{version}/models?limit=1000"
 
@@ -97,7 +100,7 @@ class AnthropicEndpoint(Endpoint):
         import anthropic
 
         return anthropic.AsyncAnthropic(
-            base_url=self.settings.url,
+            base_url=self.settings.base_url,
             api_key=key,
             webhook_key="",
             max_retries=0,
@@ -128,7 +131,12 @@ class AnthropicEndpoint(Endpoint):
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         if tools:
             body["tools"] = tools
-        return self.dialect.fit(body)
+        if self.settings.reasoning_effort is not None:
+            body["output_config"] = {
+                **body.get("output_config", {}),
+                "effort": self.settings.reasoning_effort,
+            }
+        return self.dialect.fit(self.settings.merged(body))
 
     def read_reply(self, raw: bytes, request: Request, rung: Rung) -> Answer:
         reply = object_in(raw)

@@ -29,7 +29,8 @@ class EmbeddingsEndpoint(OpenAiEndpoint):
 
     def write(self, request: Request, rung: Rung) -> dict[str, Any]:
         texts = [str(one["content"]) for one in messages_of(replace(request, form=None))]
-        return {"model": self.settings.model, "input": texts[-1], "encoding_format": "float"}
+        body = {"model": self.settings.model, "input": texts[-1], "encoding_format": "float"}
+        return self.settings.merged(body)
 
     def read_reply(self, raw: bytes, request: Request, rung: Rung) -> Answer:
         reply = object_in(raw)

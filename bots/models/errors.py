@@ -2,6 +2,7 @@
 
 ModelError
 ├── NoKey            no key is to be had where the configuration says
+├── NoNetwork        a variable of the environment that requests need cannot be used
 ├── NoPackage        what speaks the model's API is not installed
 ├── NoSchema         a class has no JSON Schema that providers take: it holds parts of its own kind
 ├── BadRecord        what is kept as the record of a reply is none
@@ -26,6 +27,10 @@ class ModelError(MootError):
 
 class NoKey(ModelError):
     """Say that no key is to be had, and where one belongs; no part of a key stands in it."""
+
+
+class NoNetwork(ModelError):
+    """Say which variable of the environment keeps requests from being sent."""
 
 
 class NoPackage(ModelError):

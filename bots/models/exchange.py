@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from moot.bots.models.answer import Answer, Fault
 from moot.bots.models.endpoint import Endpoint
-from moot.bots.models.errors import NoPackage, one_line
-from moot.bots.models.key import discreet_reply
+from moot.bots.models.errors import NoNetwork, NoPackage, one_line
+from moot.bots.models.key import discreet_reply, headers_of, key_header
+from moot.channels.network import UnusableNetwork, check_network, http_client, proxy_variable
 
 if TYPE_CHECKING:
     import anthropic
@@ -71,14 +72,23 @@ class Exchange:
 
         Raises:
             NoPackage: The endpoint's SDK is not installed.
+            NoKey: A variable that a header names is not set.
+            NoNetwork: A proxy or a file of authorities that the environment names cannot be used.
         """
         if find_spec(endpoint.package) is None:
             raise NoPackage(
                 f"the package {endpoint.package} is not installed: pip install 'moot[{endpoint.package}]'"
             )
+        try:
+            check_network(endpoint.settings.url)
+        except UnusableNetwork as exc:
+            raise NoNetwork(str(exc)) from None
         self._endpoint = endpoint
         self._settings = endpoint.settings
         self._key = key
+        headers, secrets = headers_of(endpoint.settings)
+        self._headers = {**endpoint.headers, **headers, **key_header(endpoint.settings, key)}
+        self._secrets = (key, *secrets)
         self._most = most
         self._opening = asyncio.Lock()
         self._sdk: openai.AsyncOpenAI | anthropic.AsyncAnthropic | None = None
@@ -101,7 +111,7 @@ class Exchange:
             NoReply: No whole reply came.
         """
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-        return await self._take(self._endpoint.path, content)
+        return await self._take(self._settings.at(self._endpoint.path), content)
 
     async def models(self) -> Reply:
         """Ask for the list of models.
@@ -109,7 +119,7 @@ class Exchange:
         Raises:
             NoReply: No whole reply came.
         """
-        return await self._take(self._endpoint.models_path, None)
+        return await self._take(self._settings.at(self._endpoint.models_path), None)
 
     async def _take(self, path: str, content: bytes | None) -> Reply:
         await self.open()
@@ -136,7 +146,7 @@ class Exchange:
         return Reply(
             raw.status_code,
             {name.lower(): value for name, value in raw.headers.items()},
-            discreet_reply(raw.content, self._key),
+            discreet_reply(raw.content, *self._secrets),
         )
 
     def _broken(self, cause: BaseException | None) -> NoReply:
@@ -152,14 +162,17 @@ class Exchange:
 
     def _unreached(self, fault: Fault, said: str) -> NoReply:
         what = "no secure connection" if fault == "tls" else "no connection"
-        why = f"{what} to {self._settings.url}: {said}"
+        through = proxy_variable(self._settings.url)
+        through = f" through the proxy that {through} names" if through else ""
+        why = f"{what} to {self._settings.url}{through}: {said}"
         return NoReply(Answer(outcome="provider_error", fault=fault, why=why), is_sent=False)
 
     def _opened(self) -> openai.AsyncOpenAI | anthropic.AsyncAnthropic:
         import httpx2
 
         given = self._settings
-        http = httpx2.AsyncClient(
+        http = http_client(
+            given.url,
             timeout=httpx2.Timeout(given.timeout_s, connect=given.connect_s, pool=None),
             limits=httpx2.Limits(max_connections=self._most, max_keepalive_connections=self._most),
             follow_redirects=False,
@@ -176,11 +189,9 @@ class Exchange:
         for name in list(request.headers):
             if name.lower() not in _SENT:
                 del request.headers[name]
-        request.headers |= {"accept-encoding": "identity", "user-agent": "moot", **self._endpoint.headers}
+        request.headers |= {"accept-encoding": "identity", "user-agent": "moot", **self._headers}
         if request.method == "POST":
             request.headers["content-type"] = "application/json"
-        if self._key:
-            request.headers["authorization"] = f"Bearer {self._key}"
 
 
 def late(limit_s: float) -> Answer:

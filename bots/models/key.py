@@ -7,6 +7,7 @@ what is kept.
 from __future__ import annotations
 
 import json
+import os
 import re
 from functools import cache
 
@@ -34,13 +35,46 @@ def key_of(name: str, settings: ModelSettings) -> str:
         raise NoKey(f"models.{name}: {exc}") from None
 
 
-def discreet_reply(body: bytes, key: str) -> bytes:
-    """Return what a server sent without the key and without secrets; the same bytes where there are none.
+def headers_of(settings: ModelSettings) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the configured headers with their values, and which of those values are secrets.
 
-    The key is found however JSON writes it. JSON stays JSON.
+    Raises:
+        NoKey: A variable is not set, or holds what no header can carry.
+    """
+    found: dict[str, str] = {}
+    secrets = []
+    for name, given in (settings.headers or {}).items():
+        if isinstance(given, str):
+            found[name] = given
+            continue
+        value = os.environ.get(given.env, "").strip()
+        if not value:
+            raise NoKey(f"headers.{name}: the variable {given.env} is not set: export {given.env}=…")
+        if not (value.isascii() and value.isprintable()):
+            raise NoKey(f"headers.{name}: the variable {given.env} holds characters that no header can carry")
+        found[name] = given.prefix + value
+        secrets.append(value)
+    return found, tuple(secrets)
+
+
+def key_header(settings: ModelSettings, key: str) -> dict[str, str]:
+    """Return the header that carries a key, its name in lower case; none without a key."""
+    name = (settings.key_header or "Authorization").lower()
+    prefix = settings.key_prefix
+    if prefix is None:
+        prefix = "Bearer " if name == "authorization" else ""
+    elif prefix and prefix[-1].isalnum():
+        prefix += " "
+    return {name: prefix + key} if key else {}
+
+
+def discreet_reply(body: bytes, *keys: str) -> bytes:
+    """Return what a server sent without keys and without secrets; the same bytes where there are none.
+
+    A key is found however JSON writes it. JSON stays JSON.
     """
     text = body.decode("utf-8", "surrogateescape")
-    if key:
+    for key in filter(None, keys):
         text = _spelled(key).sub("[redacted:key]", text)
         body = text.encode("utf-8", "surrogateescape")
     if not may_hold_secret(text):

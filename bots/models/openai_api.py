@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
-from urllib.parse import urlsplit
 
 from moot.bots.models.answer import Answer, Fault
 from moot.bots.models.bounds import tight, without_bounds
@@ -41,20 +40,28 @@ _FAULTS: Final[Mapping[str, Fault]] = {
 
 @dataclass(slots=True)
 class OpenAiDialect(Dialect):
-    """Models that reason want `max_completion_tokens` instead of `max_tokens`, and no temperature."""
+    """Models that reason want `max_completion_tokens` instead of `max_tokens`, and no temperature.
+
+    Attributes:
+        limit_field: The one of the two that is configured; None: as the model wants it.
+    """
+
+    limit_field: str | None = None
 
     def learns(self, complaint: str, body: Mapping[str, Any]) -> bool:
-        if "max_tokens" in body and "max_completion_tokens" in complaint.lower():
+        if self.limit_field is None and "max_tokens" in body and "max_completion_tokens" in complaint.lower():
             self.reasons = True
             return True
         return Dialect.learns(self, complaint, body)
 
     def fit(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        if not self.reasons:
-            return Dialect.fit(self, body)
-        names = {"max_tokens": "max_completion_tokens"}
+        names = {
+            "max_tokens": self.limit_field or ("max_completion_tokens" if self.reasons else "max_tokens")
+        }
         fitting = Dialect.fit(self, body).items()
-        return {names.get(name, name): one for name, one in fitting if name != "temperature"}
+        return {
+            names.get(name, name): one for name, one in fitting if name != "temperature" or not self.reasons
+        }
 
 
 class OpenAiEndpoint(Endpoint):
@@ -66,13 +73,13 @@ class OpenAiEndpoint(Endpoint):
 
     def __init__(self, settings: ModelSettings) -> None:
         super().__init__(settings)
-        self.dialect = OpenAiDialect(reasons=bool(settings.reasoning))
+        self.dialect = OpenAiDialect(reasons=bool(settings.reasoning), limit_field=settings.max_tokens_field)
 
     def sdk(self, key: str, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
         import openai
 
         return openai.AsyncOpenAI(
-            base_url=self.settings.url,
+            base_url=self.settings.base_url,
             api_key=key,
             max_retries=0,
             timeout=http.timeout,
@@ -108,11 +115,14 @@ class OpenAiEndpoint(Endpoint):
             body["response_format"] = {"type": "json_object"}
         if tools:
             body["tools"] = tools
-        host = urlsplit(self.settings.url).hostname or ""
-        if form is not None and rung != "prompt" and host.endswith("openrouter.ai"):
+        if form is not None and rung != "prompt" and self.settings.host.endswith("openrouter.ai"):
             # It would else choose a provider that ignores what it does not know.
             body["provider"] = {"require_parameters": True}
-        return self.dialect.fit(body)
+        if self.settings.reasoning_effort is not None:
+            body["reasoning_effort"] = self.settings.reasoning_effort
+        if self.settings.seed is not None:
+            body["seed"] = self.settings.seed
+        return self.dialect.fit(self.settings.merged(body))
 
     def read_reply(self, raw: bytes, request: Request, rung: Rung) -> Answer:
         reply = object_in(raw)

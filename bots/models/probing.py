@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from moot.bots.models.answer import Answer
 from moot.bots.models.client import ModelClient
 from moot.bots.models.forms import form_of
-from moot.bots.models.request import Request, Rung
+from moot.bots.models.request import LONGER, Request, Rung
 
 TOKENS: Final = 300
-MORE_TOKENS: Final = 4_000
-"""What a probe may generate, and what when that was too little: models that reason need more."""
+"""Tokens that a probe may generate where the model's settings do not say. It is less than any form of a seat may take,
+and an answer that was cut off is asked for again as seats do, so that what passes here is answered there too."""
 
 PROBE_S: Final = 120.0
 """Wall seconds that one probe may take."""
@@ -85,25 +85,32 @@ class Probed(NamedTuple):
     unreported: tuple[tuple[int, int], ...] = ()
 
 
-async def find_rung(client: ModelClient, limit_s: float, temperature: float | None = None) -> Probed:
+async def find_rung(
+    client: ModelClient, limit_s: float, temperature: float | None = None, max_tokens: int | None = None
+) -> Probed:
     """Try the ladder from its top with one small call each; stop at the first that works, or at a lasting fault.
 
     Args:
         client: The model; its dialect learns whatever the endpoint refuses of these calls.
         limit_s: Wall seconds that one probe may take.
         temperature: Sent along, where calls will have one.
+        max_tokens: What seats may have generated; None: as the model's settings say.
     """
     answers: list[tuple[Rung, Answer]] = []
     unreported: list[tuple[int, int]] = []
     for rung in client.endpoint.ladder:
-        probe = replace(_CONTRARY if rung == "json_schema" else _OBEDIENT, temperature=temperature)
-        for tokens, answer in zip(
-            (TOKENS, MORE_TOKENS), await asked(client, probe, rung, limit_s), strict=False
-        ):
+        probe = replace(
+            _CONTRARY if rung == "json_schema" else _OBEDIENT,
+            temperature=temperature,
+            max_tokens=max_tokens or client.settings.max_tokens or TOKENS,
+        )
+        tokens = probe.max_tokens
+        for answer in await asked(client, probe, rung, limit_s):
             answers.append((rung, answer))
             if answer.usage is None and not answer.is_free:
                 sent = client.written(replace(probe, max_tokens=tokens), rung)
                 unreported.append((len(json.dumps(sent, ensure_ascii=False).encode()), tokens))
+            tokens *= LONGER
         last = answers[-1][1]
         if last.outcome == "answered":
             return Probed(rung, tuple(answers), tuple(unreported))
@@ -113,9 +120,9 @@ async def find_rung(client: ModelClient, limit_s: float, temperature: float | No
 
 
 async def asked(client: ModelClient, request: Request, rung: Rung, limit_s: float) -> list[Answer]:
-    """Make a call, and once more with room for more tokens when its answer was cut off."""
+    """Make a call, and once more with room for more tokens when its answer was cut off, as seats do."""
     answers = [await client.call(request, rung, deadline_s=client.now_s() + limit_s)]
     if answers[0].outcome == "truncated":
-        longer = replace(request, max_tokens=MORE_TOKENS)
+        longer = replace(request, max_tokens=request.max_tokens * LONGER)
         answers.append(await client.call(longer, rung, deadline_s=client.now_s() + limit_s))
     return answers

@@ -62,6 +62,9 @@ class Request:
     shows_schema: bool = True
 
 
+LONGER: Final = 4
+"""Factor by which `max_tokens` is raised, once, for an answer that was cut off."""
+
 SAMPLED: Final = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
 """Fields of a `Request` that say how an answer is drawn, as OpenAI's API names them."""
 

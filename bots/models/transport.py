@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from moot.bots.models.answer import Answer
@@ -92,6 +92,7 @@ class LiveModels(Transport):
         bodies: Bodies,
         synced: Callable[[int], Future[None]],
         waits_for_room: bool,
+        advises: bool = True,
     ) -> None:
         """Take what calls need.
 
@@ -101,12 +102,14 @@ class LiveModels(Transport):
             bodies: Where bodies are kept.
             synced: Gives what is done when the log is durable up to a seq.
             waits_for_room: Whether a disk that takes nothing is waited for; else that is an error.
+            advises: Whether an answer that was cut off names the setting that limits it.
         """
         self._clients = clients
         self._spawn = spawn
         self._bodies = bodies
         self._synced = synced
         self._waits_for_room = waits_for_room
+        self._advises = advises
 
     def keep(self, body: bytes) -> Future[str]:
         return self._spawn(lambda: self._kept(body, ""))
@@ -126,6 +129,8 @@ class LiveModels(Transport):
             deadline_s=None if errand.left_s is None else client.now_s() + errand.left_s,
             given_up=given_up,
         )
+        if answer.outcome == "truncated" and self._advises:
+            answer = replace(answer, why=f"{answer.why}: raise max_tokens in [models.{errand.model}]")
         return Sent(answer, await self._kept(record_of(errand.call_id, answer), errand.call_id))
 
     async def _kept(self, body: bytes, call_id: str) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from moot.bots.notebook.errors import NotebookUnavailable, one_line
+from moot.channels.network import is_loopback
 
 PASSED_ON: Final = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ")
 """Environment variables that a started server gets besides those of the SDK: HOME, LOGNAME, PATH, SHELL, TERM, USER."""
@@ -75,7 +76,7 @@ class Address:
     @property
     def is_here(self) -> bool:
         """Whether it is on this machine, where no proxy is asked."""
-        return urlsplit(self.url).hostname in ("127.0.0.1", "::1", "localhost")
+        return is_loopback(urlsplit(self.url).hostname)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import httpx2
 from mcp.client._transport import ReadStream, TransportStreams
@@ -16,8 +16,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
-from moot.bots.notebook.errors import one_line
+from moot.bots.notebook.errors import NotebookUnavailable, one_line
 from moot.bots.notebook.reach import PASSED_ON, Address, Command, Folder, Reach
+from moot.channels.network import UnusableNetwork, http_client
 
 TAIL_BYTES: Final = 4_096
 HTTP_CONNECT_S: Final = 10.0
@@ -102,15 +103,22 @@ async def _http(address: Address, wire: Wire) -> AsyncIterator[TransportStreams]
     wire.is_started = True
     timeout = httpx2.Timeout(HTTP_CONNECT_S, read=HTTP_READ_S)
     async with (
-        httpx2.AsyncClient(
-            timeout=timeout,
-            headers=dict(address.headers),
-            trust_env=not address.is_here,
-            event_hooks={"response": [note]},
-        ) as client,
+        _client(address, timeout=timeout, event_hooks={"response": [note]}) as client,
         streamable_http_client(address.url, http_client=client) as (read, write),
     ):
         yield _Watched(read, wire), write
+
+
+def _client(address: Address, **options: Any) -> httpx2.AsyncClient:
+    """Return the HTTP client for a server.
+
+    Raises:
+        NotebookUnavailable: A proxy or a file of authorities that the environment names cannot be used.
+    """
+    try:
+        return http_client(address.url, headers=dict(address.headers), **options)
+    except UnusableNetwork as exc:
+        raise NotebookUnavailable(f"{address.label}: {exc}") from None
 
 
 class _Ear(asyncio.Protocol):

@@ -22,6 +22,7 @@ from moot.channels.discord.library_log import place_of
 from moot.channels.discord.options import Options
 from moot.channels.discord.rights import invite
 from moot.channels.discord.troubles import TOKEN, of_connection, renamed, tracing
+from moot.channels.network import UnusableNetwork, check_network
 from moot.channels.surface import SurfaceConfigError, SurfaceDown, SurfaceError
 from moot.channels.turns import settle
 
@@ -107,9 +108,13 @@ class Connection(discord.Client):
         """Check the token and learn whose it is.
 
         Raises:
-            SurfaceConfigError: Discord does not know it.
+            SurfaceConfigError: Discord does not know it, or the environment names authorities that cannot be used.
             SurfaceDown, RateLimited: Not now.
         """
+        try:
+            check_network(discord.http.Route.BASE, uses_proxies=False)
+        except UnusableNetwork as exc:
+            raise SurfaceConfigError(str(exc)) from None
         with renamed("log in"):
             await self.login(token)
 

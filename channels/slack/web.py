@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final, Self
-from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -13,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from moot.channels.chat.reasons import reason
+from moot.channels.network import UnusableNetwork, check_network, check_proxy_of_http, is_direct
 from moot.channels.showing.wording import clean
 from moot.channels.slack.library_log import library_logger
 from moot.channels.slack.troubles import TOO_FAST, SlackSaid
@@ -25,8 +25,6 @@ ANSWER_S: Final = 30.0
 RETRY_AFTER_S: Final = 5.0
 """The pause where Slack asks for one and does not say how long."""
 
-LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-
 
 class Web:
     """The Web API with one token. Close it."""
@@ -37,7 +35,15 @@ class Web:
         Args:
             api: Base address, for example `https://slack.com/api/`.
             token: The token that calls are made with.
+
+        Raises:
+            SurfaceConfigError: A proxy or a file of authorities that the environment names cannot be used.
         """
+        try:
+            check_network(api, uses_proxies=False)
+            check_proxy_of_http(api)
+        except UnusableNetwork as exc:
+            raise SurfaceConfigError(str(exc)) from None
         timeout = aiohttp.ClientTimeout(total=ANSWER_S, sock_connect=CONNECT_S)
         self.session = aiohttp.ClientSession(timeout=timeout)
         self.client = client(api, token, self.session)
@@ -60,7 +66,7 @@ def client(api: str, token: str | None, session: aiohttp.ClientSession) -> Async
     made = AsyncWebClient(
         token=token, base_url=api, session=session, retry_handlers=[], logger=library_logger()
     )
-    if urlsplit(api).hostname in LOOPBACK:
+    if is_direct(api):
         # The library takes a proxy from the environment also for this machine.
         made.proxy = None
     return made

@@ -221,6 +221,7 @@ async def ledger_of(
             bodies=bodies,
             synced=at_once,
             waits_for_room=False,
+            advises=False,
         )
         calls = ModelService(in_use, clock, bodies, transport)
         exits.push_async_callback(calls.abandon)

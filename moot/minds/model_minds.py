@@ -128,7 +128,7 @@ class ModelMinds:
         options = ModelOptions(
             name=model_named(given.model, self._office.as_log()),
             temperature=given.temperature,
-            max_tokens=given.max_tokens,
+            max_tokens=given.max_tokens or self._office.models[given.model].settings.max_tokens,
         )
         return self._office.caller(given.model), options
 

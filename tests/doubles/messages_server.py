@@ -92,6 +92,9 @@ class MessagesServer(ModelServer):
         one = {"type": "model", "id": self.model, "display_name": "Tiny", "max_input_tokens": self.context}
         return {"data": [one], "has_more": False, "first_id": self.model, "last_id": self.model}
 
+    def _cut_off(self) -> Turn:
+        return message("", stop="max_tokens")
+
     def _complaint(self, request: web.Request, body: Mapping[str, Any]) -> Turn | None:
         if request.headers.get("anthropic-version") != VERSION:
             return refusal(400, "anthropic-version: header is required")
@@ -123,7 +126,7 @@ class MessagesServer(ModelServer):
         return message(text if form else f"```json\n{text}\n```", model=self.model)
 
     def _wrong_key(self, request: web.Request) -> Turn | None:
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
+        given = request.headers.get(self.key_header[0], "").removeprefix(self.key_header[1])
         return refusal(401, f"invalid x-api-key {given}") if self.key and given != self.key else None
 
 

@@ -27,11 +27,12 @@ ALL_RUNGS = frozenset({"json_schema", "tool", "json_object"})
 
 @dataclass(frozen=True)
 class Sent:
-    """A request that came: its path, its headers with names in lower case, its JSON body."""
+    """A request that came: its path, its headers with names in lower case, its JSON body, its query as it was sent."""
 
     path: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
+    query: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,10 @@ class ModelServer(Life):
         self.script: deque[Turn] = deque()
         self.embedding_script: deque[Turn] = deque()
         self.always: Turn | None = None
+        self.key_header = ("authorization", "Bearer ")
+        """Header in which the key is expected, and what stands before it there."""
+        self.thinks = 0
+        """Tokens that the model reasons for: an answer that may have fewer is cut off."""
         self.sent: list[Sent] = []
         self.most_at_once = 0
         self.embeds: Callable[[str], list[float]] = words_vector
@@ -154,6 +159,9 @@ class ModelServer(Life):
         app.router.add_get("/v1/models", self._list)
         app.router.add_post(self.path, self._complete)
         app.router.add_post(EMBEDDINGS, self._embed)
+        # Below other addresses, such as Azure's deployments.
+        app.router.add_get("/{under:.+}/models", self._list)
+        app.router.add_post(f"/{{under:.+}}{self._action}", self._complete)
 
     def _listening(self) -> None:
         pass
@@ -168,7 +176,11 @@ class ModelServer(Life):
     @property
     def calls(self) -> list[Sent]:
         """Return the requests for a completion."""
-        return [one for one in self.sent if one.path == self.path]
+        return [one for one in self.sent if one.path.endswith(self._action)]
+
+    @property
+    def _action(self) -> str:
+        return self.path.removeprefix("/v1")
 
     @property
     def embedded(self) -> list[Sent]:
@@ -202,7 +214,7 @@ class ModelServer(Life):
         self.script.extend(turns)
 
     async def _list(self, request: web.Request) -> web.StreamResponse:
-        self.sent.append(Sent(request.path, _lower(request), {}))
+        self.sent.append(Sent(request.path, _lower(request), {}, request.rel_url.raw_query_string))
         if wrong := self._wrong_key(request):
             return await self._send(request, wrong)
         if not self.context:
@@ -215,7 +227,7 @@ class ModelServer(Life):
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        self.sent.append(Sent(request.path, _lower(request), body))
+        self.sent.append(Sent(request.path, _lower(request), body, request.rel_url.raw_query_string))
         for number, found in self._expected:
             if len(self.calls) >= number:
                 found.set()
@@ -231,7 +243,7 @@ class ModelServer(Life):
 
     async def _embed(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        self.sent.append(Sent(request.path, _lower(request), body))
+        self.sent.append(Sent(request.path, _lower(request), body, request.rel_url.raw_query_string))
         if wrong := self._wrong_key(request):
             return await self._send(request, wrong)
         if self.embedding_script:
@@ -254,7 +266,13 @@ class ModelServer(Life):
             return self.script.popleft()
         if self.always is not None:
             return self.always
+        if body.get("max_completion_tokens", body.get("max_tokens", 0)) < self.thinks:
+            return self._cut_off()
         return self._complaint(request, body) or self._answer(body)
+
+    def _cut_off(self) -> Turn:
+        """Answer as a model that was still reasoning."""
+        return completion("", finish="length")
 
     def _complaint(self, request: web.Request, body: Mapping[str, Any]) -> Turn | None:
         """Say what the API refuses in a request."""
@@ -298,8 +316,9 @@ class ModelServer(Life):
         return fitting(schema, chosen)
 
     def _wrong_key(self, request: web.Request) -> Turn | None:
-        given = request.headers.get("authorization", "")
-        if self.key and given != f"Bearer {self.key}":
+        header, prefix = self.key_header
+        given = request.headers.get(header, "")
+        if self.key and given != f"{prefix}{self.key}":
             return refusal(
                 401, f"Incorrect API key provided: {given.removeprefix('Bearer ')}", "invalid_api_key"
             )

@@ -531,7 +531,7 @@ async def test_a_probe_that_was_cut_off_has_more_room_once(server: ModelServer) 
     async with client(server) as one:
         probed = await find_rung(one, 20)
     assert probed.rung == "json_schema"
-    assert [sent.body["max_tokens"] for sent in server.calls] == [300, 4_000]
+    assert [sent.body["max_tokens"] for sent in server.calls] == [300, 1_200]
 
 
 @pytest.mark.parametrize("api", ["openai", "anthropic"])

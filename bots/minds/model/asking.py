@@ -12,13 +12,10 @@ from moot.bots.minds.model.material import Quoted, quote
 from moot.bots.models.answer import Answer, ToolCall
 from moot.bots.models.caller import Caller
 from moot.bots.models.forms import Form
-from moot.bots.models.request import Request, Tool
+from moot.bots.models.request import LONGER, Request, Tool
 
 REPAIRS: Final = 2
 """So often is an answer that cannot be used sent back."""
-
-LARGER: Final = 4
-"""By so much is the cap raised, once, when an answer was cut off."""
 
 MOST_LOOK_UPS: Final = 5
 """So many turns may end with tools being called; the sixth answers."""
@@ -130,7 +127,7 @@ class Asking:
             )
             answer = await self._caller.ask(view, turn, request)
             if answer.outcome == "truncated" and not is_longer:
-                is_longer, cap = True, cap * LARGER
+                is_longer, cap = True, cap * LONGER
             elif answer.outcome == "answered" and not answer.tool_calls:
                 return answer.text if form is None else answer.value
             elif answer.outcome == "answered" and look_ups < MOST_LOOK_UPS:

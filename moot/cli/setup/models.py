@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from moot.bots.models.client import ModelClient
     from moot.bots.models.request import Rung
     from moot.config.models import ModelSettings
+    from moot.model_start import SeatLimit
     from moot.protocols.calls.price import ModelPrice
 
 group = typer.Typer(
@@ -76,11 +77,21 @@ class Account:
 
 @dataclass
 class Checked:
-    """What is known of one model."""
+    """What is known of one model.
+
+    Attributes:
+        name: Its name in the configuration.
+        findings: What was found.
+        account: What the calls came to.
+        limit: The least that a seat of the configuration lets an answer of it have; None: no seat says.
+        rung: How it is held to a form.
+        context: Its length of context in tokens.
+    """
 
     name: str
     findings: list[Diagnosis] = field(default_factory=list)
     account: Account = field(default_factory=Account)
+    limit: SeatLimit | None = None
     rung: Rung | None = None
     context: int | None = None
 
@@ -128,8 +139,10 @@ def check(
 
     from moot.cli.setup.config import settings
     from moot.minds.model_choice import Wanted
+    from moot.model_start import seat_limits
 
-    models = settings(config).models
+    configured = settings(config)
+    models = configured.models
     chosen = dict(models)
     if name is not None:
         found, held, _ = Wanted(model=name, key_env=key_env).named(models)
@@ -140,7 +153,10 @@ def check(
         raise Unusable(
             "no model is configured: write [models.NAME] with url and model; docs/how-to/use-a-model.md"
         )
-    checked = asyncio.run(_check_all(chosen, shows=not as_json))
+    limits = seat_limits(
+        (seat, mind.model, mind.max_tokens) for seat, mind in configured.minds.items() if mind.model
+    )
+    checked = asyncio.run(_check_all(chosen, limits, shows=not as_json))
     if as_json:
         write_json({"ok": all(one.is_ok for one in checked), "models": [one.as_json() for one in checked]})
     elif failed := sum(not one.is_ok for one in checked):
@@ -148,10 +164,12 @@ def check(
     return 0 if all(one.is_ok for one in checked) else 1
 
 
-async def _check_all(models: Mapping[str, ModelSettings], *, shows: bool) -> list[Checked]:
+async def _check_all(
+    models: Mapping[str, ModelSettings], limits: Mapping[str, SeatLimit], *, shows: bool
+) -> list[Checked]:
     checked = []
     for name, given in models.items():
-        one = Checked(name)
+        one = Checked(name, limit=limits.get(name))
         if shows:
             console().print(heading(name, f"{given.model} at {given.url}"))
         async for finding in _examine(given, one):
@@ -165,7 +183,7 @@ async def _check_all(models: Mapping[str, ModelSettings], *, shows: bool) -> lis
 async def _examine(given: ModelSettings, one: Checked) -> AsyncIterator[Diagnosis]:
     """Look at one model, until something is found without which the rest cannot be."""
     from moot.bots.models.client import ModelClient
-    from moot.bots.models.errors import NoKey, NoPackage
+    from moot.bots.models.errors import NoKey, NoNetwork, NoPackage
     from moot.bots.models.key import key_of
     from moot.clock.wall import monotonic_ns
 
@@ -177,6 +195,12 @@ async def _examine(given: ModelSettings, one: Checked) -> AsyncIterator[Diagnosi
     rng = Random(monotonic_ns())
     try:
         made = ModelClient(given, key, rng=rng, now_s=lambda: monotonic_ns() / 1e9)
+    except NoKey as exc:
+        yield Diagnosis("headers", "failure", str(exc))
+        return
+    except NoNetwork as exc:
+        yield Diagnosis("network", "failure", str(exc))
+        return
     except NoPackage as exc:
         yield Diagnosis("package", "failure", str(exc))
         return
@@ -188,7 +212,7 @@ async def _examine(given: ModelSettings, one: Checked) -> AsyncIterator[Diagnosi
 async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Diagnosis]:
     from moot.bots.models.embeddings_api import embedding_of
     from moot.bots.models.prices import price_of
-    from moot.bots.models.probing import PROBE_S, TRIAL, asked, find_rung
+    from moot.bots.models.probing import PROBE_S, TOKENS, TRIAL, asked, find_rung
 
     found = await reached(client, one)
     yield found
@@ -201,30 +225,33 @@ async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Di
         yield (
             Diagnosis("embeds", "ok", f"{len(answer.value)} dimensions")
             if answer.outcome == "answered"
-            else _failed("embeds", answer)
+            else _failed("embeds", answer, client, one)
         )
         yield _cost(one.account)
         return
-    probed = await find_rung(client, PROBE_S)
+    max_tokens = None if one.limit is None else one.limit.max_tokens
+    probed = await find_rung(client, PROBE_S, max_tokens=max_tokens)
     answers = [answer for _, answer in probed.answers]
     one.account.book(answers, price)
     last = answers[-1]
     if last.fault in ("key", "credit", "no_model"):
-        yield _failed({"key": "key", "credit": "key", "no_model": "model"}[last.fault], last)
+        where = {"key": "key", "credit": "key", "no_model": "model"}[last.fault]
+        yield _failed(where, last, client, one)
         yield _cost(one.account)
         return
     yield Diagnosis("key", "ok", "accepted" if key else "none is sent, and none is asked for")
     one.rung = probed.rung
     if probed.rung is None:
-        yield _failed("typed", last)
+        yield _failed("typed", last, client, one)
         yield _cost(one.account)
         return
     yield _typed(client, probed.rung)
     yield _context(one.context)
     yield _price(client.settings, price)
-    trial = await asked(client, TRIAL, probed.rung, PROBE_S)
+    cap = max_tokens or client.settings.max_tokens or TOKENS
+    trial = await asked(client, replace(TRIAL, max_tokens=cap), probed.rung, PROBE_S)
     one.account.book(trial, price)
-    yield _round_trip(client, trial[-1])
+    yield _round_trip(client, trial[-1], one)
     yield _cost(one.account)
 
 
@@ -236,10 +263,10 @@ async def reached(client: ModelClient, one: Checked) -> Diagnosis:
     told = await client.models()
     url, model = client.settings.url, client.settings.model
     if isinstance(told, Answer):
-        return _failed("reachable", told)
+        return _failed("reachable", told, client, one)
     if told.status in (401, 403) or 300 <= told.status < 400:
         refused = client.endpoint.read_refusal(told.status, told.body)
-        return _failed("key" if refused.fault == "key" else "reachable", refused)
+        return _failed("key" if refused.fault == "key" else "reachable", refused, client, one)
     listed = models_listed(told.body) if told.status == 200 else None
     if listed is None:
         return Diagnosis("reachable", "ok", f"{url} answers, without a list of its models")
@@ -254,10 +281,11 @@ async def reached(client: ModelClient, one: Checked) -> Diagnosis:
     return Diagnosis("reachable", "ok", f"{url} answers")
 
 
-def _failed(check: str, answer: Answer) -> Diagnosis:
+def _failed(check: str, answer: Answer, client: ModelClient, one: Checked) -> Diagnosis:
     from moot.bots.models.advice import advice
 
-    return Diagnosis(check, "failure", answer.why, advice(answer))
+    setting = "" if one.limit is None else one.limit.setting
+    return Diagnosis(check, "failure", answer.why, advice(answer, one.name, client.settings, setting))
 
 
 def _typed(client: ModelClient, rung: Rung) -> Diagnosis:
@@ -293,9 +321,9 @@ def _price(given: ModelSettings, price: ModelPrice | None) -> Diagnosis:
     return Diagnosis("price", "ok", f"{asked} for a million tokens of input, {made} of output, {source}")
 
 
-def _round_trip(client: ModelClient, answer: Answer) -> Diagnosis:
+def _round_trip(client: ModelClient, answer: Answer, one: Checked) -> Diagnosis:
     if answer.outcome != "answered":
-        return _failed("round trip", answer)
+        return _failed("round trip", answer, client, one)
     said = (
         f"{answer.value.answer!r} with confidence {answer.value.confidence:g} after {answer.latency_ms:,} ms"
     )
