@@ -27,6 +27,7 @@ from moot.protocols.kernel.guests import check_guest
 from moot.protocols.kernel.message import changed
 from moot.protocols.kernel.naming import display_name
 from moot.protocols.kernel.seats import ADMIN, LAB, PEOPLE, VIEWER, Seat
+from moot.protocols.trading.halt import HaltState, listed, name_of, unnamed
 from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
 
 MOST_ID: Final = 100
@@ -136,7 +137,10 @@ class Door:
                 halt_id = docket.context.fold_named("modes").because
             if not halt_id:
                 raise Violation("R-B5", "nothing is halted", field="halt_id")
-            return replace(draft, case_id=halt_id, body=changed(body, "halt_id", halt_id))
+            draft = replace(draft, case_id=halt_id, body=changed(body, "halt_id", halt_id))
+        halt = docket.cases.get(draft.case_id or "")
+        if isinstance(draft.body, Resume) and isinstance(halt, HaltState):
+            return replace(draft, body=_with_reasons(draft.body, halt))
         return draft
 
     async def publish_json(self, draft: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -188,6 +192,33 @@ class Door:
             if holder != actor:
                 raise Forbidden("K14", f"{holder.name} holds {author}, not {actor.name}", field="author")
         return replace(draft, author=ADMIN) if author == VIEWER and is_admin else draft
+
+
+def _with_reasons(body: Resume, halt: HaltState) -> Resume:
+    """Return a resume that names reasons by their texts, where a person named them by their messages' numbers.
+
+    Raises:
+        Violation: R-G12, it leaves out an open reason.
+    """
+    texts = {str(one.seq): one.text for one in halt.reasons}
+    found: list[str] = []
+    for item in body.lifts:
+        numbers = [number.lstrip("#") for number in item.replace(",", " ").split()]
+        are_numbers = numbers and all(number in texts for number in numbers)
+        found += [texts[number] for number in numbers] if are_numbers else [item]
+    lifts = tuple(dict.fromkeys(found))
+    if unknown := [item for item in lifts if name_of(item) not in texts.values()]:
+        why = f"{unknown[0][:80]!r} is no open reason; open are {listed(halt.reasons)}"
+        raise Violation("R-G12", why, field="lifts")
+    if left_out := unnamed(halt, lifts):
+        numbers_text = " ".join(f"lifts: {number}" for number in texts)
+        raise Violation(
+            "R-G12",
+            f"trading is halted for {len(halt.reasons)} reasons, and a resume names all of them; left out: "
+            f"{listed(left_out)}. Check each, then add {numbers_text}",
+            field="lifts",
+        )
+    return changed(body, "lifts", lifts)
 
 
 def _note(env: Envelope, violation: Violation) -> str:

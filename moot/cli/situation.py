@@ -81,7 +81,7 @@ class Situation:
                 started.append(env.body)
             elif isinstance(env.body, TradingDay):
                 days.append(env.body)
-            elif fx.started and any(state.kind == "halt" for state in fx.started):
+            elif fx.started and any(state.kind == "halt" and state.outcome is None for state in fx.started):
                 halts.append(env)
             if watch is not None:
                 watch(env, fx, docket)
@@ -250,6 +250,10 @@ class Situation:
             "since": _text(env.sent_at),
             "by": env.actor.user_id or env.author,
             "why": body.reason if body.type == "HALT" else body.message,
+            "reasons": [
+                {"seq": one.seq, "by": one.by, "why": one.text}
+                for one in getattr(self.docket.cases[halt_id], "reasons", ())
+            ],
             "phase": str(self.docket.cases[halt_id].phase),
         }
 

@@ -224,6 +224,8 @@ class PagedWithMeasure(Memory, source="R-E2"):
         case = message["case_id"]
         if case not in self.urgent:
             return ("is not urgent",)
+        if message["body"].get("added"):
+            return ()
         seen = self.seen.get(case)
         if seen is not None and message["seq"] > seen + OVERTAKEN:
             return (f"is acknowledged or over since seq {seen}",)

@@ -53,7 +53,13 @@ class HaltedMeansNothingGrows(Desk, source="R-B5, K11", hears_facts=True):
     @hears("HALT", "RISK_ALERT")
     def halted(self, message: Message) -> Findings:
         """Note a halt."""
-        if message["body"].get("level", "HALT") == "HALT":
+        if message["body"].get("level", "HALT") != "HALT":
+            return ()
+        if self.halts:
+            # It joins the halt in force, and a resume that is under way is void (R-G12).
+            for case in self.halts:
+                self.resumed.pop(case, None)
+        else:
             self.halts[message["case_id"]] = message["seq"]
         return ()
 

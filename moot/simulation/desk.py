@@ -138,6 +138,8 @@ class DeskSummary:
         if decision is not None and decision.rule == "R-B1" and decision.reason in DECIDED_BY:
             self._ruled[env.case_id or ""] = DECIDED_BY[decision.reason]
         for state in fx.started:
+            if state.outcome == "joined":
+                continue
             if state.kind in KINDS:
                 self.cases[state.kind] += 1
             if state.kind == "halt":

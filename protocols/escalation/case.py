@@ -42,6 +42,7 @@ class EscalationState(CaseState):
         pages: Further pages so far.
         effect: Effect of the answer, once there is one.
         answered_by: User id of who answered.
+        answered_seq: Seq of the answer, 0 before.
     """
 
     level: str
@@ -51,6 +52,7 @@ class EscalationState(CaseState):
     pages: int = 0
     effect: str = ""
     answered_by: str = ""
+    answered_seq: int = 0
 
 
 def open_escalation(given: RuleInput) -> EscalationState:
@@ -72,7 +74,8 @@ def open_escalation(given: RuleInput) -> EscalationState:
 def _answered(state: EscalationState, given: RuleInput) -> Effect:
     """An answer takes the effect of its option; a free text takes none (R-E2)."""
     user_id = given.message.actor.user_id or "admin"
-    return Effect({"effect": _effect(state, given.body), "answered_by": user_id[:MAX_USER_ID]})
+    effect = _effect(state, given.body)
+    return Effect({"effect": effect, "answered_by": user_id[:MAX_USER_ID], "answered_seq": given.message.seq})
 
 
 def _effect(state: EscalationState, body: EscalationAnswer) -> str:
@@ -182,12 +185,16 @@ ESCALATION: Final = Machine(
             until_page,
             subjects=first_page,
             name=lambda _state, n: f"page-{n}",
+            is_about=lambda _n, body: not body.added,
             discharge=_page,
         ),
         "answer-acked": _owed(ACKNOWLEDGED, ADMIN, {EscalationAnswer: ANSWER}, what_is_left),
         "resolve": _owed(ANSWERED, REFEREE, RESOLVE, timedelta(0), discharge=_end_by_answer),
     },
-    facts={(ANSWERED, EscalationAnswer): Move((), _answered_before)},
+    facts={
+        (ANSWERED, EscalationAnswer): Move((), _answered_before),
+        **{(phase, EscalationPaged): Move((phase,), passes) for phase in (OPEN, ACKNOWLEDGED, ANSWERED)},
+    },
     rulings={STOP: Move((ENDED,), ends("withdrawn", effect="none"))},
     after_end=after_end,
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal
+import operator
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import Field
 
 from moot.protocols.kernel.fields import Minted, Several
 from moot.protocols.kernel.message import Count, Ident, Message, Part, Text
@@ -38,12 +41,16 @@ class Escalation(Message):
 
 
 class EscalationPaged(Message):
-    """Page the admin again about an urgent escalation. Referee, #admin (R-E2)."""
+    """Page the admin again about an urgent escalation. Referee, #admin (R-E2, R-G12).
+
+    `added` is a reason that came up since: such a page is sent at once, and `n` counts these pages.
+    """
 
     case_field: ClassVar[str] = "escalation_id"
     type: Literal["ESCALATION_PAGED"] = "ESCALATION_PAGED"
     escalation_id: Minted = ""
     n: Count
+    added: Annotated[Text, Field(exclude_if=operator.not_)] = ""
 
 
 class EscalationAck(Message):

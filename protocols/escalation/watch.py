@@ -11,7 +11,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from moot.protocols.escalation.case import KIND, EscalationState
-from moot.protocols.escalation.messages import Escalation, EscalationAnswer, EscalationResolved
+from moot.protocols.escalation.messages import (
+    Escalation,
+    EscalationAnswer,
+    EscalationPaged,
+    EscalationResolved,
+)
 from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_of
 from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
@@ -39,6 +44,7 @@ class Condition(NamedTuple):
         context: What the admin should know.
         evidence: Seqs of the messages that show it.
         was_due: Of one that is no longer true: whether time alone had made it true before.
+        added: Of one that is true again: the new reason that its open escalation is paged again for (R-G12).
     """
 
     code: str
@@ -47,6 +53,7 @@ class Condition(NamedTuple):
     context: str = ""
     evidence: tuple[int, ...] = ()
     was_due: bool = False
+    added: str = ""
 
 
 class Source:
@@ -87,6 +94,7 @@ class Watched:
         has_ceased: Whether it was false for a while since that opened.
         occurrences: Seqs at which it was true again while that, or the last one, was open (R-E3), the latest.
         recurred: How often it was.
+        added: Pages of that escalation for a reason that came up since.
     """
 
     holds: bool = False
@@ -96,6 +104,7 @@ class Watched:
     has_ceased: bool = False
     occurrences: list[int] = field(default_factory=list)
     recurred: int = 0
+    added: int = 0
 
     def recur(self, seq: int) -> None:
         """Add an occurrence to the open escalation (R-E3)."""
@@ -178,7 +187,7 @@ class Watch(Fold):
                 watched.number += 1
                 watched.open_case = state.case_id
                 watched.has_ceased = False
-                watched.occurrences, watched.recurred = [], 0
+                watched.occurrences, watched.recurred, watched.added = [], 0, 0
         for ended in fx.ended:
             if ended.kind == KIND and isinstance(ended, EscalationState):
                 watched = self.watched[(ended.code, ended.subject)]
@@ -194,7 +203,7 @@ class Watch(Fold):
         watched.holds = True
         if watched.open_case is not None:
             watched.recur(env.seq)
-            return None
+            return _added_page(condition, watched, env) if condition.added else None
         if _is_suspended(condition, docket):
             self._suspended[key] = condition
             return None
@@ -308,6 +317,21 @@ def _is_suspended(condition: Condition, docket: Docket) -> bool:
     """Return whether a person stopped the system that a condition concerns (R-F12, rules version 4)."""
     context = docket.context
     return context.version >= SECOND_AUDIT and TRIGGERS[condition.code].system in context.stopped
+
+
+def _added_page(condition: Condition, watched: Watched, env: Envelope) -> Draft:
+    """Return the page that adds a reason to an open escalation (R-G12)."""
+    watched.added += 1
+    case_id = watched.open_case or ""
+    return Draft(
+        channel="#admin",
+        author=REFEREE,
+        actor=OFFICER,
+        case_id=case_id,
+        in_reply_to=env.id,
+        key=f"added/{case_id}/{env.seq}",
+        body=EscalationPaged(escalation_id=case_id, n=watched.added, added=condition.added),
+    )
 
 
 def _key(condition: Condition, watched: Watched) -> str:

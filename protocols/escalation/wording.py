@@ -11,7 +11,7 @@ from typing import Final
 WORDING: Final[Mapping[str, str]] = {
     "ESCALATION": "escalates {escalation_id}, {level|words}: {trigger|derived}[ ({context|spoken})]"
     "[; options: {options|each:label}]",
-    "ESCALATION_PAGED": "pages the admin again about {escalation_id}, time {n}",
+    "ESCALATION_PAGED": "pages the admin again about {escalation_id}, time {n}[, for another reason: {added|spoken}]",
     "ESCALATION_ACK": "has seen {escalation_id}",
     "ESCALATION_ANSWER": "answers {escalation_id}[ with option {option}][: {text}]",
     "ESCALATION_RESOLVED": "resolves {escalation_id}: {how|ended}[ by {by}][; {effect|effect}]",

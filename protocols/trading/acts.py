@@ -21,6 +21,9 @@ ACTS: Final = (
         name="resume",
         does="let trading go on, or end the conservative mode",
         message=Resume,
-        asks=(Blank("reason", WHY),),
+        asks=(
+            Blank("reason", WHY),
+            Blank("lifts", "message numbers of the reasons to lift, where there are several", sign="lifts:"),
+        ),
     ),
 )

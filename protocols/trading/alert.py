@@ -89,7 +89,7 @@ def open_alert(given: RuleInput) -> CaseState:
     """Open an alert; one of level HALT opens a halt instead, an INFO ends at once.
 
     Raises:
-        Violation: It asks for a halt on another level, or the other way round, the desk is halted already (R-B5), or it
+        Violation: It asks for a halt on another level, or the other way round, or as `halt.open_halt`, or it
             stands alone and its figures are not those of its level (R-B7).
     """
     env, body = given.message, given.body

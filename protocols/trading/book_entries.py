@@ -199,11 +199,11 @@ class Entries(Fold):
         elif type(body) is Ruling and fx.decision == limits.HALVE:
             self.reduced_until = trading_ends_at(env.sent_at)
         for started in fx.started:
-            if isinstance(started, HaltState):
+            if isinstance(started, HaltState) and started.outcome is None:
                 self.halted, self.halt_id = env.seq, started.case_id
                 self.last_halt = env.seq
         for ended in fx.ended:
-            if isinstance(ended, HaltState):
+            if isinstance(ended, HaltState) and ended.case_id == self.halt_id:
                 self.halted, self.halt_id = 0, ""
 
     def _mark(self, marks: Mapping[str, float]) -> None:

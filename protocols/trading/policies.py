@@ -11,6 +11,7 @@ from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.duties import case_ruling_of
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.figures import SECOND_AUDIT
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.research.messages import StrategyMoved
@@ -23,7 +24,7 @@ from moot.protocols.trading.deploy import (
     REJECT,
     DeploymentState,
 )
-from moot.protocols.trading.halt import RESUME
+from moot.protocols.trading.halt import RESUME, HaltState
 from moot.protocols.trading.life import REJECTED
 from moot.protocols.trading.limits import ALREADY_REDUCED, HALVE
 from moot.protocols.trading.seats import SYSTEM_B
@@ -85,7 +86,7 @@ class DeskPolicies(Fold):
             elif isinstance(ended, DeploymentState):
                 duties.extend(_returned(env, ended, docket))
         for started in fx.started:
-            if started.kind == HALT:
+            if started.kind == HALT and started.outcome is None:
                 duties.extend(_halted(env, docket))
         if self.waiting:
             duties.extend(self._on_session(env, docket))
@@ -110,7 +111,7 @@ class DeskPolicies(Fold):
             self._wait(of_session)
         if ended.code == DEPLOYMENT:
             yield from self._decided(env, ended, docket)
-        elif ended.effect == "resume" and ended.subject in docket.cases:
+        elif ended.effect == "resume" and _may_resume(ended, docket):
             yield case_ruling_of(env, RESUME, ended.subject, RISK)
 
     def _is_reduced(self, env: Envelope, docket: Docket) -> bool:
@@ -145,6 +146,15 @@ class DeskPolicies(Fold):
         first, *rest = self.waiting
         self.waiting = tuple(rest)
         yield case_ruling_of(env, first, latest.case_id, OPS)
+
+
+def _may_resume(ended: EscalationState, docket: Docket) -> bool:
+    """Return whether an answer that trading resumes knew the halt as it stands: no HALT came after it (R-G12)."""
+    state = docket.cases.get(ended.subject)
+    if state is None:
+        return False
+    is_known = not isinstance(state, HaltState) or state.halted_seq <= ended.answered_seq
+    return is_known or docket.context.version < SECOND_AUDIT
 
 
 def _overtake(env: Envelope, fx: Effects, docket: Docket) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+from moot.protocols.escalation.case import ANSWERED, EscalationState
 from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER
 from moot.protocols.escalation.watch import Condition, Source
 from moot.protocols.kernel.context import Deed
@@ -15,15 +16,18 @@ from moot.protocols.research.triggers import ConsecutiveTimeouts
 from moot.protocols.trading.alert import INFEASIBLE, AlertState
 from moot.protocols.trading.alert import KIND as ALERT_KIND
 from moot.protocols.trading.deploy import ESCALATED, DeploymentState, guardian_says, trader_says
-from moot.protocols.trading.halt import LIMIT
+from moot.protocols.trading.halt import JOINED, LIMIT, MAX_REASONS, HaltState
 from moot.protocols.trading.limits import breaches
-from moot.protocols.trading.messages import Halt, MarketClose, RiskAlert, RiskCheck, TradingDay
+from moot.protocols.trading.messages import MarketClose, RiskCheck, TradingDay
 from moot.protocols.trading.seats import SYSTEM_B
 from moot.protocols.trading.session_state import risk_key
 
 HALT_KIND: Final = "halt"
 DAILY_LOSS: Final = -0.05
 """A day's P&L at or below this share of its opening equity escalates (R-B6)."""
+
+MAX_CONTEXT_CHARS: Final = 20_000
+"""Length limit of what an escalation says of the reasons of a halt."""
 
 NOTHING: Final[tuple[Condition, ...]] = ()
 
@@ -36,7 +40,7 @@ class Halts(Source):
     on the silence, unless the admin is being asked anyway or trading is to be resumed again (R-F14).
     """
 
-    types = frozenset({"HALT", "RISK_ALERT", "RESUME"})
+    types = frozenset({"HALT", "RISK_ALERT", "RESUME", "ESCALATION_RESOLVED"})
     deeds = Deed.RULED
     ends = frozenset({HALT_KIND})
 
@@ -44,21 +48,68 @@ class Halts(Source):
         """Start with none."""
         self._in_force: dict[str, tuple[datetime, Condition]] = {}
         self._stuck: set[str] = set()
+        self._overtaken: set[str] = set()
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Say which halts began and which ended."""
         began = [
-            Condition(HALT_KIND, state.case_id, True, _why(env), (env.seq,))
+            Condition(
+                HALT_KIND, state.case_id, True, state.reasons[0].context[:MAX_CONTEXT_CHARS], (env.seq,)
+            )
             for state in fx.started
-            if state.kind == HALT_KIND
+            if isinstance(state, HaltState) and state.outcome is None
         ]
-        over = [Condition(HALT_KIND, s.case_id, False) for s in fx.ended if s.kind == HALT_KIND]
+        over = [Condition(HALT_KIND, s.case_id, False) for s in fx.ended if s.case_id in self._in_force]
         for condition in began:
             self._in_force[condition.subject] = (env.sent_at, condition)
         for condition in over:
             self._in_force.pop(condition.subject, None)
             self._stuck.discard(condition.subject)
-        return (*began, *over, *self._blocked(env, fx, docket))
+            self._overtaken.discard(condition.subject)
+        return (*began, *over, *self._joined(env, fx, docket), *self._blocked(env, fx, docket))
+
+    def _joined(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
+        """Page again for a reason that joins a halt, or ask anew where no escalation waits for an answer (R-G12)."""
+        for state in fx.ended:
+            if isinstance(state, HaltState) and state.outcome == JOINED:
+                halt = docket.cases.get(state.parent or "")
+                if isinstance(halt, HaltState):
+                    yield from self._added(halt, state, env, docket)
+            elif isinstance(state, EscalationState) and state.subject in self._overtaken:
+                self._overtaken.discard(state.subject)
+                halt = docket.cases.get(state.subject)
+                if isinstance(halt, HaltState):
+                    yield from self._anew(halt, env)
+
+    def _added(
+        self, halt: HaltState, joined: HaltState, env: Envelope, docket: Docket
+    ) -> Iterable[Condition]:
+        case_id = halt.case_id
+        if case_id not in self._in_force:
+            return
+        self._stuck.discard(case_id)
+        watched = docket.context.fold_named("watch").watched.get((HALT_KIND, case_id))
+        asking = docket.cases.get(watched.open_case) if watched and watched.open_case else None
+        if asking is None:
+            yield from self._anew(halt, env)
+        elif asking.phase == ANSWERED:
+            # The answer was given for the halt as it stood before.
+            self._overtaken.add(case_id)
+        else:
+            since, _ = self._in_force[case_id]
+            condition = _of(halt)
+            self._in_force[case_id] = (since, condition)
+            (reason,) = joined.reasons
+            is_new = halt.reasons[-1].seq == env.seq or len(halt.reasons) >= MAX_REASONS
+            yield condition._replace(added=reason.context[:MAX_CONTEXT_CHARS] if is_new else "")
+
+    def _anew(self, halt: HaltState, env: Envelope) -> Iterable[Condition]:
+        """Ask the admin about the halt as it stands now; an ESCALATION that is still to be posted is replaced."""
+        condition = _of(halt)
+        since, _ = self._in_force[halt.case_id]
+        self._in_force[halt.case_id] = (env.sent_at, condition)
+        yield condition._replace(holds=False, was_due=since <= env.sent_at)
+        yield condition
 
     def _blocked(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Ask anew one limit after a silence that leaves the desk halted; a RESUME takes that back (R-F14)."""
@@ -88,12 +139,12 @@ class Halts(Source):
         return [condition for since, condition in self._in_force.values() if since <= now]
 
 
-def _why(env: Envelope) -> str:
-    body = env.body
-    if isinstance(body, Halt):
-        return f"{env.author}: {body.reason}"
-    assert isinstance(body, RiskAlert)
-    return f"{env.author}: {body.metric} is {body.current_value}, the limit {body.threshold}: {body.message}"
+def _of(halt: HaltState) -> Condition:
+    """Return the condition of a halt with all its reasons, the newest in full."""
+    *before, newest = halt.reasons
+    lines = [f"{one.by}: {one.text}" for one in before] + [newest.context]
+    context = "; ".join(lines)[:MAX_CONTEXT_CHARS]
+    return Condition(HALT_KIND, halt.case_id, True, context, tuple(one.seq for one in halt.reasons))
 
 
 class DailyLoss(Source):

@@ -42,7 +42,7 @@ WORDING: Final[Mapping[str, str]] = {
     "RISK_DECISION": "decides on {alert_id}: {action|words}[, because {reason}]"
     "[; waits for {waits_for}][, reviewed {until|when}]",
     "HALT": "halts trading by {halt_id}: {reason}",
-    "RESUME": "asks to resume after {halt_id}: {reason}",
+    "RESUME": "asks to resume after {halt_id}: {reason}[ (lifts: {lifts})]",
     "RESUME_CONFIRMED": "confirms that trading may go on after {halt_id}[: {checks}]",
     "OVERNIGHT_RISK_CHECK": "measures the risk overnight: exposure {exposure|percent}, largest "
     "{largest_position|percent}, VaR {var95|percent}",

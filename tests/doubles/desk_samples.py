@@ -102,7 +102,7 @@ DESK_BODIES: dict[str, dict[str, Any]] = {
         "until": AT,
     },
     "HALT": {"halt_id": HALT, "session_id": SESSION, "reason": "limits", "by": "guardian"},
-    "RESUME": {"halt_id": HALT, "reason": "the cause is gone"},
+    "RESUME": {"halt_id": HALT, "reason": "the cause is gone", "lifts": ["limits"]},
     "RESUME_CONFIRMED": {"halt_id": HALT, "checks": ["no open orders"]},
     "OVERNIGHT_RISK_CHECK": {
         "session_id": SESSION,

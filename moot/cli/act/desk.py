@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -18,6 +19,7 @@ from moot.cli.output import clock_time, heading, money, page, per_cent, print_ta
 from moot.cli.place import AsJson, Living, Source, shown
 from moot.cli.reading import Log
 from moot.cli.situation import Situation
+from moot.protocols.trading.halt import Reason, listed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,7 +91,10 @@ def halt_text(halt: dict[str, Any]) -> str:
     from moot.channels.showing.wording import clean
 
     since = clock_time(datetime.fromisoformat(halt["since"]))
-    more = ", a resume waits to be confirmed" if halt["phase"] == "resuming" else ""
+    more = ""
+    for reason in halt.get("reasons", ())[1:]:
+        more += f"; also by {clean(reason['by'], 60)}, message {reason['seq']}: {clean(reason['why'])}"
+    more += ", a resume waits to be confirmed" if halt["phase"] == "resuming" else ""
     return (
         f"halted since {since} UTC by {clean(halt['by'], 60)} ({halt['halt_id']}): {clean(halt['why'])}{more}"
     )
@@ -242,6 +247,8 @@ def halt(
     """Halt all trading at once: from then on no position is opened or made larger; moot resume lifts it.
 
     Where no society runs, the next one begins with it. A case of its own is opened, in the trading day that is open.
+    On a desk that is halted already, your reason is added to that halt and the admin is paged again; a resume then has
+    to name both.
     """
     from moot.protocols.trading.messages import Halt
 
@@ -264,11 +271,20 @@ def resume(
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Confirm a resume in place of the Guardian, who is silent.")
     ] = False,
+    lift: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--lift",
+            metavar="SEQ",
+            help="Message number of a HALT to lift; repeat it for every reason where trading is halted for several.",
+        ),
+    ] = None,
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
     """Ask to lift the halt; trading goes on when the Guardian, or an admin with --confirm, has confirmed it.
 
+    Where trading is halted for several reasons, --lift names each of them; without it the command lists them.
     Where nothing is halted, end System A's conservative mode, which silence about an escalation led to.
     """
     from moot.protocols.trading.messages import Resume, ResumeConfirmed
@@ -277,7 +293,7 @@ def resume(
     if why is None and not confirm:
         raise Unusable("--why TEXT is missing: say why trading may go on")
     reason = None if why is None else said(why, "--why")
-    halt_id, is_halt = _to_lift(log, named, confirm)
+    halt_id, is_halt, reasons = _to_lift(log, named, confirm)
     done = f"asked to lift {halt_id}, the Guardian is to confirm it"
     if not is_halt:
         done = f"System A is no longer conservative because of {halt_id}"
@@ -287,13 +303,35 @@ def resume(
         channel, done = "#b-risk", f"{halt_id} is lifted"
         body = made(ResumeConfirmed, halt_id=halt_id, checks=() if reason is None else (reason,))
     else:
-        body = made(Resume, halt_id=halt_id, reason=reason)
+        body = made(Resume, halt_id=halt_id, reason=reason, lifts=_named(lift or [], reasons))
     draft = act(user, seat_of(user, log), channel, body, case_id=halt_id)
     return perform(log, draft, as_json=as_json, done=done)
 
 
-def _to_lift(log: Log, named: Path, confirm: bool) -> tuple[str, bool]:
-    """Return the case of the halt in force, or what led to System A's conservative mode (R-F2), and which it is.
+def _named(lift: Sequence[int], reasons: tuple[Reason, ...]) -> tuple[str, ...]:
+    """Return the texts of the reasons that --lift names; none where the halt has one reason.
+
+    Raises:
+        Refused: R-G12, it leaves reasons out, or names a message that gave none.
+    """
+    numbers = {one.seq: one.text for one in reasons}
+    for seq in lift:
+        if seq not in numbers:
+            raise Refused(
+                f"--lift {seq}: that message is no open reason; open are {listed(reasons) or 'none'}"
+            )
+    left_out = [seq for seq in numbers if seq not in lift]
+    if len(reasons) > 1 and left_out:
+        options = " ".join(f"--lift {seq}" for seq in numbers)
+        raise Refused(
+            f"trading is halted for {len(reasons)} reasons, and a resume names all of them: {listed(reasons)}. "
+            f"Check each, then add {options}"
+        )
+    return tuple(dict.fromkeys(numbers[seq] for seq in lift))
+
+
+def _to_lift(log: Log, named: Path, confirm: bool) -> tuple[str, bool, tuple[Reason, ...]]:
+    """Return the case of the halt in force, or what led to System A's conservative mode (R-F2), which, and its reasons.
 
     Raises:
         Refused: R-B5, nothing is halted, or a resume was asked for already, or is not yet to be confirmed.
@@ -303,7 +341,7 @@ def _to_lift(log: Log, named: Path, confirm: bool) -> tuple[str, bool]:
     docket: Docket = fold(log)
     halt_id: str = docket.context.fold_named("book").halt_id
     if not halt_id and not confirm and docket.context.conservative_a:
-        return docket.context.fold_named("modes").because, False
+        return docket.context.fold_named("modes").because, False, ()
     if not halt_id:
         raise Refused(f"nothing is halted in {shown(named)}")
     is_asked = docket.cases[halt_id].phase == "resuming"
@@ -311,4 +349,4 @@ def _to_lift(log: Log, named: Path, confirm: bool) -> tuple[str, bool]:
         raise Refused(f"{halt_id} waits for the Guardian's confirmation: --confirm gives it in its place")
     if confirm and not is_asked:
         raise Refused(f"nobody asked to lift {halt_id}: moot resume {shown(named)} --why TEXT does")
-    return halt_id, True
+    return halt_id, True, docket.cases[halt_id].reasons  # type: ignore[attr-defined]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -47,6 +47,7 @@ class Raised:
     Attributes:
         recurred: How often its trigger came up again while it was open (R-E3).
         occurrences: The messages that did so, the latest of them.
+        added: Reasons that came up while it was open, each paged at once (R-G12).
     """
 
     envelope: Envelope
@@ -61,6 +62,7 @@ class Raised:
     due_at: datetime | None = None
     recurred: int = 0
     occurrences: Sequence[int] = ()
+    added: list[str] = field(default_factory=list)
 
     @property
     def escalation_id(self) -> str:
@@ -98,6 +100,7 @@ class Raised:
             "ended_at": None if self.ended_at is None else rfc3339(self.ended_at),
             "recurred": self.recurred,
             "occurrence_seqs": list(self.occurrences),
+            "added": list(self.added),
         }
 
 
@@ -165,7 +168,10 @@ def _take(entries: dict[str, Raised], env: Envelope, fx: Any, docket: Docket) ->
     elif fx.violation is None and not fx.superseded and env.case_id in entries:
         one = entries[env.case_id]
         if isinstance(body, messages.EscalationPaged):
-            one.pages = body.n
+            if body.added:
+                one.added.append(body.added)
+            else:
+                one.pages = body.n
         elif isinstance(body, messages.EscalationAck):
             one.acknowledged_by = env.actor.user_id
         elif isinstance(body, messages.EscalationAnswer):
@@ -194,6 +200,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
         )
     )
     rows = [("trigger", clean(derived(body.trigger))), ("context", clean(spoken(body.context), 1000))]
+    rows += [("and", clean(spoken(text), 1000)) for text in one.added]
     if one.recurred:
         rows.append(("again", f"{plural(one.recurred, 'time')} since, last in message {one.occurrences[-1]}"))
     if one.acknowledged_by:

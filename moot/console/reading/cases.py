@@ -200,6 +200,8 @@ def _escalation(
 def _after(view: EscalationView, env: Envelope) -> EscalationView:
     body = env.body
     if isinstance(body, EscalationPaged):
+        if body.added:
+            return replace(view, context=f"{view.context}; {body.added}")
         return replace(view, pages=body.n)
     if isinstance(body, EscalationAck) and view.acknowledged_by is None:
         return replace(view, acknowledged_by=env.actor.user_id, state="acknowledged")

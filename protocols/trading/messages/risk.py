@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+import operator
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from moot.protocols.kernel.fields import Minted, Numbers, Several
 from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Text
@@ -108,12 +111,16 @@ class Halt(Message):
 
 
 class Resume(Message):
-    """Ask to resume trading, or what an escalation made conservative. Operator or admin, #b-ops (R-B5, R-F2)."""
+    """Ask to resume trading, or what an escalation made conservative. Operator or admin, #b-ops (R-B5, R-F2).
+
+    `lifts` names every reason that the halt stands on, word for word; a halt with one reason may leave it out (R-G12).
+    """
 
     case_field: ClassVar[str] = "halt_id"
     type: Literal["RESUME"] = "RESUME"
     halt_id: Minted = ""
     reason: Text
+    lifts: Annotated[Several[Text], Field(exclude_if=operator.not_)] = ()
 
 
 class ResumeConfirmed(Message):

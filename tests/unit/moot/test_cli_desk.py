@@ -158,6 +158,7 @@ def test_a_halt_is_told_with_since_when_by_whom_and_why(table: MoneyTable, tmp_p
         "since": "2026-02-23T10:05:00.000000Z",
         "by": "guardian",
         "why": "too risky",
+        "reasons": [{"seq": env.seq, "by": "guardian", "why": "too risky"}],
         "phase": "halted",
     }
     line = f"halted since 2026-02-23 10:05 UTC by guardian ({env.case_id}): too risky\n"
@@ -363,13 +364,27 @@ def test_r_b5_an_admin_halts_and_resumes(live: LiveSociety, table: MoneyTable) -
     assert data("positions", place)["halted"] is None
 
 
-@pytest.mark.rule("R-B5")
-def test_r_b5_a_second_halt_is_told_to_break_the_rule(live: LiveSociety) -> None:
-    done("halt", live.directory, "--why", "x")
+@pytest.mark.rule("R-G12")
+def test_r_g12_a_second_halt_adds_its_reason_and_a_resume_names_both(live: LiveSociety) -> None:
+    place = live.directory
+    done("halt", place, "--why", "quotes look wrong")
+    first = last(place, "HALT")
+    done("halt", place, "--why", "odd fills")
+    second = last(place, "HALT")
+    assert "odd fills" in done("escalations", place)
+    assert "quotes look wrong" in done("status", place) and "odd fills" in done("status", place)
+    reasons = data("positions", place)["halted"]["reasons"]
+    assert [one["why"] for one in reasons] == ["quotes look wrong", "odd fills"]
 
-    said = complaint(3, "halt", live.directory, "--why", "y")
-    assert "the desk is halted already" in said
-    assert "R-B5" not in said, "its sentence says it"
+    said = complaint(3, "resume", place, "--why", "all is well")
+    assert f"--lift {first['seq']} --lift {second['seq']}" in said and "odd fills" in said
+    said = complaint(3, "resume", place, "--why", "all is well", "--lift", first["seq"])
+    assert "odd fills" in said
+    assert "--lift 1: that message is no open reason" in complaint(
+        3, "resume", place, "--why", "all is well", "--lift", 1
+    )
+    done("resume", place, "--why", "all is well", "--lift", first["seq"], "--lift", second["seq"])
+    assert last(place, "RESUME")["body"]["lifts"] == ["quotes look wrong", "odd fills"]
 
 
 @pytest.mark.rule("R-F2")
@@ -537,3 +552,26 @@ def test_r_b11_who_may_not_read_the_desk_is_not_told(monkeypatch: pytest.MonkeyP
     play({}, run)
     assert told[0] == told[1] == "only who reads #b-desk is told that"
     assert "UTC" in told[2]
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_a_resume_by_hand_names_every_reason_by_number_or_by_text() -> None:
+    settings = load_settings(admins={"discord": ["ann"]})
+
+    async def run(stage: Stage) -> None:
+        door = Door(stage.host, settings)
+        one = await door.publish(admins_draft(Halt(reason="odd quotes", by="ann"), "#b-risk", "h1"))
+        two = await door.publish(admins_draft(Halt(reason="odd  fills", by="ann"), "#b-risk", "h2"))
+        for n, lifts in enumerate([(), (f"#{one.seq}",), ("odd fills",)]):
+            with pytest.raises(Refused, match=f"lifts: {one.seq} lifts: {two.seq}"):
+                await door.publish(admins_draft(Resume(reason="calm", lifts=lifts), "#b-ops", f"r{n}"))
+        with pytest.raises(Refused, match="#999"):
+            lifts = (f"{one.seq} {two.seq}", "#999")
+            await door.publish(admins_draft(Resume(reason="calm", lifts=lifts), "#b-ops", "r8"))
+        lifts = (f"{one.seq}, #{two.seq}",)
+        await door.publish(admins_draft(Resume(reason="calm", lifts=lifts), "#b-ops", "r9"))
+
+    log = play({}, run)
+    (resumed,) = (env for env in log if env.body.type == "RESUME")
+    assert resumed.body.lifts == ("odd quotes", "odd fills")
+    assert "VIOLATION" not in [env.body.type for env in log]

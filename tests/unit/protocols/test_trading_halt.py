@@ -164,7 +164,7 @@ def test_r_b13_a_guardian_that_owes_no_checks_and_misses_reviews_is_not_silent()
 def test_r_b13_a_message_of_the_guardian_that_breaks_a_rule_leaves_it_silent():
     table = unchecked()
     table.tell(OPERATOR, t.Halt(session_id=table.session.case_id, reason="silence", by="operator"))
-    again = t.Halt(session_id=table.session.case_id, reason="news", by="guardian")
+    again = t.Halt(session_id=table.session.case_id, reason="news", by="operator")
     assert table.broke(table.tell(GUARDIAN, again)) == "R-B5"
     assert admins(table, t.Resume(reason="I watch it")) == ""
     assert admins(table, t.ResumeConfirmed(checks=())) == ""
@@ -188,10 +188,12 @@ def test_r_b13_without_a_confirmation_the_desk_stays_halted():
 def test_r_b5_there_is_one_halt_at_a_time():
     table = MoneyTable()
     first = table.halt()
+    since = table.book.halted
     table.wait(minutes=1)
-    assert table.broke(table.halt()) == ("R-B5", None)
-    assert table.broke(table.alert("HALT")) == ("R-B5", None)
-    assert table.book.halt_id == first.case_id
+    assert table.broke(table.halt()) == FINE
+    assert table.broke(table.alert("HALT")) == FINE
+    assert (table.book.halt_id, table.book.halted, table.book.last_halt) == (first.case_id, since, since)
+    assert [case.kind for case in table.docket.cases.values()].count("halt") == 1
 
 
 @pytest.mark.rule("R-B5")

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.escalation.triggers import options_of
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.trading import messages as t
@@ -170,8 +170,176 @@ def test_r_f14_an_operator_that_does_not_ask_to_resume_is_told_too():
 def test_a_halt_that_broke_a_rule_escalates_nothing():
     table = LifeTable()
     table.tell(GUARDIAN, halt())
-    assert table.broke(table.tell(GUARDIAN, halt("twice"))) == "R-B5"
+    twice = t.Halt(reason="twice", by="operator")
+    assert table.broke(table.tell(OPERATOR, twice)) == "R-B13"
     assert len(escalations(table, "halt")) == 1
+
+
+# ---------------------------------------------------------------- halted again (R-G12)
+
+
+def pages(table: LifeTable) -> list:
+    return [e for e in table.log if e.body.type == "ESCALATION_PAGED" and e.body.added]
+
+
+def halted_twice() -> LifeTable:
+    """Return a desk that the Guardian halted, and an admin for another reason."""
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    table.wait(minutes=5)
+    assert table.broke(table.tell(ADMIN, t.Halt(reason="odd fills", by="admin"))) == ""
+    return table
+
+
+def halted(table: LifeTable):
+    return table.docket.cases[table.docket.context.fold_named("book").halt_id]
+
+
+BOTH = ("too risky", "odd fills")
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_a_second_reason_is_paged_with_the_open_escalation():
+    table = halted_twice()
+    (asked,) = escalations(table, "halt")
+    (page,) = pages(table)
+    assert (page.case_id, page.body.n, page.body.added) == (asked.case_id, 1, "admin: odd fills")
+    assert table.docket.context.fold_named("book").halt_id == asked.body.subject
+    table.tell(GUARDIAN, halt("a third"))
+    assert [page.body.n for page in pages(table)] == [1, 2]
+    table.wait(hours=5)
+    timed = [e.body.n for e in table.log if e.body.type == "ESCALATION_PAGED" and not e.body.added]
+    assert timed == [1, 2, 3, 4, 5], "the pages by the clock go on as before"
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_an_acknowledged_escalation_is_paged_for_a_new_reason():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    table.tell(ADMIN, EscalationAck(), table.last("ESCALATION").case_id)
+    table.tell(ADMIN, t.Halt(reason="odd fills", by="admin"))
+    assert [page.body.added for page in pages(table)] == ["admin: odd fills"]
+    answered(table, 2)
+    assert [o.expects[0] for o in halted(table).owed] == ["RESUME"]
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_the_same_reason_of_the_same_seat_is_neither_added_nor_paged():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    assert table.broke(table.tell(GUARDIAN, halt())) == ""
+    assert pages(table) == [] and len(halted(table).reasons) == 1
+    table.tell(OPERATOR, t.Resume(reason="calm"), halted(table).case_id)
+    table.say(GUARDIAN, t.ResumeConfirmed(checks=("calm",)))
+    assert not table.docket.context.fold_named("book").halted
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_a_resume_names_all_open_reasons():
+    table = halted_twice()
+    case_id = halted(table).case_id
+    for lifts in ((), ("odd fills",), ("too risky",), (*BOTH, "the weather")):
+        assert table.broke(table.tell(OPERATOR, t.Resume(reason="calm", lifts=lifts), case_id)) == "R-G12"
+        assert halted(table).phase == "halted"
+    assert table.broke(table.tell(OPERATOR, t.Resume(reason="calm", lifts=BOTH[::-1]), case_id)) == ""
+    table.say(GUARDIAN, t.ResumeConfirmed(checks=("calm",)))
+    assert not table.docket.context.fold_named("book").halted
+    assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_the_answer_applies_to_the_halt_as_it_then_stands():
+    table = halted_twice()
+    answered(table, 2)
+    (due,) = halted(table).owed
+    machine = table.docket.rules.types["halt"]
+    assert machine.brief(halted(table), due, table.docket.context)["lifts"] == BOTH
+    assert table.broke(table.say(OPERATOR, t.Resume(reason="calm"))) == "R-G12"
+    assert table.broke(table.say(OPERATOR, t.Resume(reason="calm", lifts=BOTH))) == ""
+
+
+@pytest.mark.rule("R-G12")
+@pytest.mark.parametrize("option", [2, 3], ids=["resume", "stay halted"])
+def test_r_g12_after_the_answer_a_new_reason_asks_anew(option):
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    answered(table, option)
+    table.tell(ADMIN, t.Halt(reason="odd fills", by="admin"))
+    _, again = escalations(table, "halt")
+    assert "too risky" in again.body.context and "odd fills" in again.body.context
+    assert len(again.body.evidence_seqs) == 2
+    assert halted(table).owed == (), "a resume that was ordered before is void"
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_a_halt_stops_a_resume_that_waits_for_its_confirmation():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    answered(table, 2)
+    table.say(OPERATOR, t.Resume(reason="calm"))
+    assert halted(table).phase == "resuming"
+    table.tell(ADMIN, t.Halt(reason="too risky", by="admin"))
+    assert (halted(table).phase, halted(table).owed) == ("halted", ())
+    case_id = halted(table).case_id
+    assert table.broke(table.tell(GUARDIAN, t.ResumeConfirmed(checks=("calm",)), case_id)) == "R-B5"
+    assert len(escalations(table, "halt")) == 2
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_an_answer_that_a_halt_overtook_resumes_nothing():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    asked = table.last("ESCALATION").case_id
+    table.post(ADMIN, EscalationAnswer(option=2), channel="#admin", case_id=asked)
+    table.post(ADMIN, t.Halt(reason="odd fills", by="admin"), channel="#b-risk")
+    table.wait(minutes=0)
+    assert table.last("ESCALATION_RESOLVED").body.effect == "resume"
+    assert halted(table).owed == ()
+    _, again = escalations(table, "halt")
+    assert "odd fills" in again.body.context
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_two_halts_at_once_make_one_escalation_that_names_both():
+    table = LifeTable()
+    table.post(GUARDIAN, halt(), channel="#b-risk")
+    table.post(ADMIN, t.Halt(reason="odd fills", by="admin"), channel="#b-risk")
+    table.wait(minutes=0)
+    (asked,) = escalations(table, "halt")
+    assert "too risky" in asked.body.context and "odd fills" in asked.body.context
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_silence_and_a_day_later_still_name_every_reason():
+    table = halted_twice()
+    table.wait(hours=24)
+    again = escalations(table, "halt")[-1]
+    assert again is not escalations(table, "halt")[0]
+    assert "too risky" in again.body.context and "odd fills" in again.body.context
+
+
+@pytest.mark.rule("R-G12")
+def test_r_g12_a_reason_of_any_length_fits_its_escalation():
+    table = LifeTable()
+    table.tell(ADMIN, t.Halt(reason="x" * 20_000, by="admin"))
+    table.tell(ADMIN, t.Halt(reason="y" * 20_000, by="admin"))
+    for n in range(30):
+        table.tell(ADMIN, t.Halt(reason=f"{n} " + "z" * 1_000, by="admin"))
+    assert len(halted(table).reasons) == 20 and len(pages(table)) == 31
+    texts = tuple(one.text for one in halted(table).reasons)
+    assert (
+        table.broke(table.tell(OPERATOR, t.Resume(reason="calm", lifts=texts), halted(table).case_id)) == ""
+    )
+
+
+@pytest.mark.rule("R-G12")
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_r_g12_a_log_of_an_older_version_has_one_halt(version):
+    table = LifeTable()
+    table.docket.context.rules_version = version
+    table.tell(GUARDIAN, halt())
+    assert table.broke(table.tell(ADMIN, t.Halt(reason="odd fills", by="admin"))) == "R-B5"
+    assert pages(table) == [] and len(halted(table).reasons) == 1
 
 
 # ---------------------------------------------------------------- daily loss
