@@ -55,6 +55,7 @@ class Answer:
         tries: Requests that were sent.
         latency_ms: Wall milliseconds from the call to its end, waits included.
         status: The HTTP status of the last reply; 0 when none came.
+        retry_status: The status that an error in the body of a success stands for; 0 without one.
         reply: Its body as it came, the key taken out.
     """
 
@@ -72,6 +73,7 @@ class Answer:
     tries: int = 0
     latency_ms: int = 0
     status: int = 0
+    retry_status: int = 0
     reply: bytes = field(default=b"", repr=False)
 
     @property

@@ -10,6 +10,7 @@ from moot.bots.models.answer import Answer, Fault
 from moot.bots.models.bounds import without_bounds
 from moot.bots.models.endpoint import Dialect, Endpoint
 from moot.bots.models.errors import one_line
+from moot.bots.models.finish import bad_ending
 from moot.bots.models.reading import (
     Called,
     Said,
@@ -17,13 +18,15 @@ from moot.bots.models.reading import (
     begun,
     code_in,
     complaint,
+    error_in,
     object_in,
     refused,
     text_of,
 )
+from moot.bots.models.reasoning import separate
 from moot.bots.models.request import Request, Rung, messages_of
 from moot.bots.models.strict_json import one_object
-from moot.bots.models.usage import usage_of
+from moot.bots.models.usage import is_plausible, usage_of
 from moot.config.models import ModelSettings
 
 if TYPE_CHECKING:
@@ -41,11 +44,6 @@ _FAULTS: Final[Mapping[str, Fault]] = {
     "timeout_error": "server",
 }
 """Faults by the type that a refusal names."""
-
-_CUT_OFF: Final = {
-    "max_tokens": "the answer was cut off at max_tokens",
-    "model_context_window_exceeded": "the answer was cut off where the model's context ends",
-}
 
 
 @dataclass(slots=True)
@@ -142,17 +140,29 @@ class AnthropicEndpoint(Endpoint):
         reply = object_in(raw)
         if isinstance(reply, Answer):
             return reply
-        told = begun(reply, usage_of(reply))
+        if (error := error_in(reply)) is not None:
+            return self.read_error(error, raw)
+        told = begun(reply, usage_of(reply, is_messages_api=True))
         content = reply.get("content")
         if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
             why = complaint(reply) or "the reply holds no content"
             return replace(told, outcome="provider_error", fault="garbage", why=why)
-        text = "".join(text_of(one.get("text")) for one in content if one.get("type") == "text")
+        reasoning, text = separate(
+            "".join(text_of(one.get("text")) for one in content if one.get("type") == "text")
+        )
         thinking = tuple(one for one in content if one.get("type") in ("thinking", "redacted_thinking"))
-        told = replace(told, finish=text_of(reply.get("stop_reason")), text=text, thinking=thinking)
-        if ended := _ended(told, reply):
-            return ended
-        return answered(told, Said(lambda: _called(content), has_reasoning=bool(thinking)), request, rung)
+        finish = reply.get("stop_reason")
+        told = replace(told, finish=text_of(finish), text=text, thinking=thinking)
+        if told.usage is not None and not is_plausible(told.usage, has_output=bool(content)):
+            told = replace(told, usage=None)
+        # A call of a tool that was not offered is told by its name.
+        is_calling = any(one.get("type") == "tool_use" for one in content)
+        has_tools = bool(request.tools) or is_calling or rung == "tool"
+        if (end := bad_ending(finish, has_tools=has_tools)) is not None:
+            why = end.why or f"the model refused: {_refusal(reply) or 'it gave no reason'}"
+            return replace(told, outcome=end.outcome, fault=end.fault, why=why)
+        said = Said(lambda: _called(content), has_reasoning=bool(thinking or reasoning))
+        return answered(told, said, request, rung)
 
     def read_refusal(self, status: int, raw: bytes) -> Answer:
         answer, reply = refused(status, raw)
@@ -196,19 +206,11 @@ def _tool(name: str, about: str, parameters: Mapping[str, Any]) -> dict[str, Any
     return {"name": name, "description": about, "input_schema": parameters}
 
 
-def _ended(told: Answer, reply: Mapping[str, Any]) -> Answer | None:
-    """Return how a reply ended, if there is nothing in it to be parsed."""
-    if told.finish in _CUT_OFF:
-        return replace(told, outcome="truncated", why=_CUT_OFF[told.finish])
-    if told.finish == "refusal":
-        details = reply.get("stop_details")
-        said = details.get("explanation") or details.get("category") if isinstance(details, Mapping) else None
-        why = f"the model refused: {one_line(text_of(said)) or 'it gave no reason'}"
-        return replace(told, outcome="refused", why=why)
-    if told.finish == "pause_turn" or complaint({"error": reply.get("error")}):
-        why = complaint(reply) or "the provider paused in the middle of the answer"
-        return replace(told, outcome="provider_error", fault="server", why=why)
-    return None
+def _refusal(reply: Mapping[str, Any]) -> str:
+    """Return the reason that a model gave for refusing, "" for none."""
+    details = reply.get("stop_details")
+    said = details.get("explanation") or details.get("category") if isinstance(details, Mapping) else None
+    return one_line(text_of(said))
 
 
 def _called(content: list[dict[str, Any]]) -> list[Called]:

@@ -221,14 +221,16 @@ class ModelClient:
             except TimeoutError:
                 return late(self.settings.timeout_s), None
             self._is_gone = False
-            if reply.status == 429:
-                self.pace.slower(began)
             answer = self.endpoint.read(reply.status, reply.body, request, rung)
-            if reply.status < 300:
+            # An error in the body of a success is one of its own kind.
+            status = answer.retry_status or reply.status
+            if status == 429:
+                self.pace.slower(began)
+            if status < 300:
                 self.pace.faster()
                 return answer, None
         if self._tries_again and answer.fault == "request" and self.dialect.learns(answer.why, body):
             return answer, 0.0
-        if reply.status in AGAIN and answer.fault in ("rate", "server", "request"):
+        if status in AGAIN and answer.fault in ("rate", "server", "request"):
             return answer, wait_s(attempt, reply.headers, self._rng)
         return answer, None

@@ -8,10 +8,9 @@ from typing import Any, Final
 
 from moot.bots.models.answer import Answer
 from moot.bots.models.openai_api import OpenAiEndpoint
-from moot.bots.models.reading import begun, complaint, object_in
+from moot.bots.models.reading import begun, complaint, error_in, object_in
 from moot.bots.models.request import Request, Rung, messages_of
-from moot.bots.models.usage import usage_of
-from moot.protocols.calls.usage import Usage
+from moot.bots.models.usage import embedding_usage_of
 
 MOST: Final = 3.4028234e38
 """No number of 32 bits is larger."""
@@ -36,7 +35,9 @@ class EmbeddingsEndpoint(OpenAiEndpoint):
         reply = object_in(raw)
         if isinstance(reply, Answer):
             return reply
-        told = begun(reply, _usage(reply))
+        if (error := error_in(reply)) is not None:
+            return self.read_error(error, raw)
+        told = begun(reply, embedding_usage_of(reply))
         if request.form is not None:
             return replace(told, outcome="unparsable", why="a model that embeds texts fills no seat")
         listed = reply.get("data")
@@ -51,9 +52,3 @@ class EmbeddingsEndpoint(OpenAiEndpoint):
         if not all(type(one) in (int, float) and abs(one) <= MOST for one in found):
             return replace(told, why="the embedding in the reply holds what is no number of 32 bits")
         return replace(told, outcome="answered", value=[float(one) for one in found])
-
-
-def _usage(reply: Mapping[str, Any]) -> Usage | None:
-    """Return the tokens of the text; nothing is generated, and most servers do not say so."""
-    told = reply.get("usage")
-    return usage_of({"usage": {"completion_tokens": 0, **told}}) if isinstance(told, Mapping) else None

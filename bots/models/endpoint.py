@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from moot.bots.models.answer import Answer
+from moot.bots.models.reading import BodyError
 from moot.bots.models.request import LADDER, SAMPLED, Request, Rung
+from moot.bots.models.usage import is_plausible, usage_of
 from moot.config.models import ModelSettings
 
 if TYPE_CHECKING:
@@ -77,6 +80,18 @@ class Endpoint(ABC):
         """Say what a reply to a request means."""
         answer = self.read_reply(raw, request, rung) if status < 300 else self.read_refusal(status, raw)
         return replace(answer, status=status, reply=raw)
+
+    def read_error(self, error: BodyError, raw: bytes) -> Answer:
+        """Return what an error means that came with the status of a success: what it means with its own status."""
+        answer = self.read_refusal(error.status, json.dumps(error.reply, default=str).encode())
+        # What was generated before the error is charged.
+        told = json.loads(raw)
+        usage = usage_of(told) if isinstance(told, dict) else None
+        if usage is not None and not is_plausible(usage, has_output=False):
+            usage = None
+        return replace(
+            answer, why=f"an error with status 200: {answer.why}", retry_status=error.status, usage=usage
+        )
 
     @abstractmethod
     def read_reply(self, raw: bytes, request: Request, rung: Rung) -> Answer:

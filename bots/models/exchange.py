@@ -216,8 +216,9 @@ async def _bounded(response: httpx2.Response) -> None:
     """Hold a reply to its size while it is read."""
     import httpx2
 
-    if response.headers.get("content-encoding", "identity") not in ("", "identity"):
-        raise TooLarge("the server compresses its reply although that was not asked for")
+    encoding = response.headers.get("content-encoding", "identity")
+    if encoding not in ("", "identity"):
+        raise TooLarge(f"the server compresses its reply ({encoding[:40]}) although that was not asked for")
     told = response.headers.get("content-length", "")
     if told.isdigit() and int(told) > REPLY_BYTES:
         raise TooLarge(f"the reply is longer than {REPLY_BYTES // 1024**2} MiB")

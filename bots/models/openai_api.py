@@ -10,6 +10,7 @@ from moot.bots.models.answer import Answer, Fault
 from moot.bots.models.bounds import tight, without_bounds
 from moot.bots.models.endpoint import Dialect, Endpoint
 from moot.bots.models.errors import one_line
+from moot.bots.models.finish import bad_ending
 from moot.bots.models.reading import (
     Called,
     Said,
@@ -17,12 +18,14 @@ from moot.bots.models.reading import (
     begun,
     code_in,
     complaint,
+    error_in,
     object_in,
     refused,
     text_of,
 )
+from moot.bots.models.reasoning import separate
 from moot.bots.models.request import Request, Rung, messages_of, sampled
-from moot.bots.models.usage import usage_of
+from moot.bots.models.usage import is_plausible, usage_of
 from moot.config.models import ModelSettings
 
 if TYPE_CHECKING:
@@ -36,6 +39,9 @@ _FAULTS: Final[Mapping[str, Fault]] = {
     "invalid_api_key": "key",
 }
 """Faults by the code that a refusal may name."""
+
+_TEXT_PARTS: Final = frozenset({"text", "output_text"})
+"""Types of the parts of a message that hold its text."""
 
 
 @dataclass(slots=True)
@@ -128,6 +134,8 @@ class OpenAiEndpoint(Endpoint):
         reply = object_in(raw)
         if isinstance(reply, Answer):
             return reply
+        if (error := error_in(reply)) is not None:
+            return self.read_error(error, raw)
         told = begun(reply, usage_of(reply))
         choices = reply.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
@@ -135,39 +143,36 @@ class OpenAiEndpoint(Endpoint):
         if not isinstance(choice, dict) or not isinstance(message, dict):
             why = complaint(reply) or "the reply holds no choice"
             return replace(told, outcome="provider_error", fault="garbage", why=why)
-        told = replace(told, finish=text_of(choice.get("finish_reason")), text=_content(message))
-        if ended := _ended(told, message, reply):
-            return ended
+        finish = choice.get("finish_reason")
+        reasoning, text = separate(_content(message))
+        told = replace(told, finish=text_of(finish), text=text)
         said = Said(
             lambda: _called(message.get("tool_calls")),
-            has_reasoning=bool(message.get("reasoning_content") or message.get("reasoning")),
+            has_reasoning=bool(reasoning or message.get("reasoning_content") or message.get("reasoning")),
         )
+        has_output = said.has_reasoning or bool(text or message.get("tool_calls") or message.get("refusal"))
+        if told.usage is not None and not is_plausible(told.usage, has_output=has_output):
+            told = replace(told, usage=None)
+        refusal = message.get("refusal")
+        if isinstance(refusal, str) and refusal.strip():
+            return replace(told, outcome="refused", why=f"the model refused: {one_line(refusal)}")
+        if (choice_error := error_in(choice)) is not None:
+            return replace(self.read_error(choice_error, raw), usage=told.usage, finish=told.finish)
+        # A call of a tool that was not offered is told by its name.
+        has_tools = bool(request.tools or message.get("tool_calls")) or rung == "tool"
+        if (end := bad_ending(finish, has_tools=has_tools)) is not None:
+            why = end.why or "the model refused: it gave no reason"
+            return replace(told, outcome=end.outcome, fault=end.fault, why=why)
         return answered(told, said, request, rung)
 
     def read_refusal(self, status: int, raw: bytes) -> Answer:
         answer, reply = refused(status, raw)
-        code = code_in(reply, "code")
+        code = code_in(reply, "code") or code_in(reply, "type")
         if answer.fault == "redirect":
             return answer
         if code == "content_filter":
             return replace(answer, outcome="filtered", fault="")
         return replace(answer, fault=_FAULTS.get(code, answer.fault))
-
-
-def _ended(told: Answer, message: Mapping[str, Any], reply: Mapping[str, Any]) -> Answer | None:
-    """Return how a reply ended, if there is nothing in it to be parsed."""
-    refusal = message.get("refusal")
-    if told.finish == "length":
-        return replace(told, outcome="truncated", why="the answer was cut off at max_tokens")
-    if told.finish == "content_filter":
-        return replace(told, outcome="filtered", why="the provider's filter took the answer away")
-    if (isinstance(refusal, str) and refusal) or told.finish == "refusal":
-        said = one_line(refusal) if isinstance(refusal, str) else ""
-        return replace(told, outcome="refused", why=f"the model refused: {said or 'it gave no reason'}")
-    if told.finish == "error" or complaint({"error": reply.get("error")}):
-        why = complaint(reply) or "the provider broke off"
-        return replace(told, outcome="provider_error", fault="server", why=why)
-    return None
 
 
 def _called(told: object) -> list[Called]:
@@ -180,17 +185,28 @@ def _called(told: object) -> list[Called]:
         function = one.get("function") if isinstance(one, Mapping) else None
         if not isinstance(function, Mapping):
             raise ValueError("a tool call of the reply names no function")
-        arguments = text_of(function.get("arguments")) or "{}"
+        arguments = function.get("arguments")
+        if arguments is None or arguments == "":
+            arguments = "{}"
+        # Some servers give the object itself, not its text.
+        if not isinstance(arguments, str | Mapping):
+            raise ValueError(f"the arguments of {text_of(function.get('name'))[:60]} are no JSON object")
         found.append(Called(text_of(one.get("id")), text_of(function.get("name")), arguments))
     return found
 
 
 def _content(message: Mapping[str, Any]) -> str:
+    """Return the text of a message; parts that are no text, such as reasoning, are left out."""
     content = message.get("content")
-    if isinstance(content, list):
-        parts = (one.get("text") for one in content if isinstance(one, Mapping))
-        return "".join(one for one in parts if isinstance(one, str))
-    return text_of(content)
+    if not isinstance(content, list):
+        return text_of(content)
+    found = []
+    for part in content:
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, Mapping) and part.get("type", "text") in _TEXT_PARTS:
+            found.append(text_of(part.get("text")))
+    return "".join(found)
 
 
 def _function(name: str, about: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,58 @@ _FENCED: Final = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOT
 
 _FAULTS: Final[Mapping[int, Fault]] = {401: "key", 402: "credit", 403: "key", 404: "no_model", 429: "rate"}
 
+_STATUSES: Final[Mapping[str, int]] = {
+    "rate_limit": 429,
+    "rate_limit_exceeded": 429,
+    "rate_limit_error": 429,
+    "too_many_requests": 429,
+    "resource_exhausted": 429,
+    "throttled": 429,
+    "insufficient_quota": 402,
+    "insufficient_balance": 402,
+    "billing_error": 402,
+    "payment_required": 402,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "unauthenticated": 401,
+    "unauthorized": 401,
+    "permission_denied": 403,
+    "permission_error": 403,
+    "not_found": 404,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "invalid_request_error": 400,
+    "invalid_argument": 400,
+    "bad_request": 400,
+    "badrequesterror": 400,
+    "timeout": 408,
+    "timeout_error": 408,
+    "deadline_exceeded": 408,
+    "overloaded": 503,
+    "overloaded_error": 503,
+    "unavailable": 503,
+    "internal": 500,
+    "internal_error": 500,
+    "server_error": 500,
+    "internal_server_error": 500,
+    "api_error": 500,
+}
+"""HTTP statuses by the words that errors name, in lower case."""
+GZIP: Final = b"\x1f\x8b"
+"""First bytes of what gzip compressed."""
+
+
+class BodyError(NamedTuple):
+    """An error that a server sent with the status of a success.
+
+    Attributes:
+        status: The HTTP status that it stands for; 500 where it names none.
+        reply: The error as JSON, as a refusal holds it.
+    """
+
+    status: int
+    reply: Mapping[str, Any]
+
 
 class Called(NamedTuple):
     """A call of a tool as a reply tells it; `arguments` is an object, or the text of one."""
@@ -43,15 +95,72 @@ class Said(NamedTuple):
 
 def object_in(raw: bytes) -> dict[str, Any] | Answer:
     """Return the JSON object that a reply is, or the answer that says that it is none."""
+    if raw.startswith(GZIP):
+        why = "the reply of the server is compressed with gzip, without saying so in Content-Encoding"
+        return Answer(outcome="provider_error", fault="garbage", why=why)
     try:
         reply = json.loads(raw)
     except (ValueError, RecursionError):
-        return Answer(outcome="provider_error", fault="garbage", why="the reply of the server is no JSON")
+        # A reply of another kind, such as a page of a proxy, begins with what it is.
+        begin = one_line(raw[:80].decode("utf-8", "replace"))
+        why = f"the reply of the server is no JSON: {begin or 'it is empty'}"
+        return Answer(outcome="provider_error", fault="garbage", why=why)
+    if isinstance(reply, list) and len(reply) == 1 and isinstance(reply[0], dict) and "error" in reply[0]:
+        return reply[0]
     if not isinstance(reply, dict):
         return Answer(
             outcome="provider_error", fault="garbage", why="the reply of the server is no JSON object"
         )
     return reply
+
+
+def error_in(reply: Mapping[str, Any]) -> BodyError | None:
+    """Return the error that a reply, or a choice of one, holds although its status is that of a success."""
+    error = reply.get("error")
+    holds_answer = any(reply.get(name) for name in ("choices", "content", "data", "message"))
+    if error is None or error is False or error in ("", {}, []):
+        is_bare = not holds_answer or (isinstance(reply.get("message"), str) and not reply.get("choices"))
+        if not (is_bare and _is_bare_error(reply)):
+            return None
+        error = reply
+    if isinstance(error, list):
+        error = error[0]
+    if not isinstance(error, Mapping):
+        error = {"message": error if isinstance(error, str) else json.dumps(error, default=str)}
+    metadata = error.get("metadata")
+    words = (
+        *(error.get(name) for name in ("code", "status", "status_code", "http_status", "type", "reason")),
+        *(reply.get(name) for name in ("code", "status", "status_code", "error_code")),
+        metadata.get("code") if isinstance(metadata, Mapping) else None,
+    )
+    status = next((found for word in words if (found := _status_of(word)) is not None), 500)
+    said = error.get("message") or error.get("detail") or error.get("error")
+    told = (
+        said
+        if isinstance(said, str)
+        else one_line(json.dumps(said if said is not None else error, default=str))
+    )
+    return BodyError(status, {"error": {**error, "message": told}})
+
+
+def _is_bare_error(reply: Mapping[str, Any]) -> bool:
+    """Return whether a reply is an error without the word: a code of one beside a message."""
+    if reply.get("object") == "error" or reply.get("type") == "error":
+        return True
+    told = next((reply[name] for name in ("message", "detail", "msg", "error_msg") if reply.get(name)), None)
+    words = (reply.get(name) for name in ("code", "status", "status_code", "error_code", "statusCode"))
+    return told is not None and any(_status_of(word) is not None for word in words)
+
+
+def _status_of(word: object) -> int | None:
+    """Return the HTTP status that a code stands for, None if it stands for none."""
+    if isinstance(word, str):
+        if word.strip().lower() in _STATUSES:
+            return _STATUSES[word.strip().lower()]
+        if not word.strip().isascii() or not word.strip().isdigit():
+            return None
+        word = int(word.strip()[:4])
+    return word if type(word) is int and 400 <= word <= 599 else None
 
 
 def begun(reply: Mapping[str, Any], usage: Usage | None) -> Answer:
