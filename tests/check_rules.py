@@ -25,7 +25,7 @@ SPECIFICATIONS: Final[Mapping[str, str]] = {"arena": "arena", "panel": "panel"}
 """Prefix of an ambiguous section by the folder of `protocols/` whose code names it; `DISCUSSION` for all others."""
 DISCUSSION: Final = "discussion"
 
-PENDING: Final = frozenset(f"R-G{n}" for n in range(1, 17))
+PENDING: Final = frozenset(f"R-G{n}" for n in range(1, 17)) - {"R-G8", "R-G10", "R-G11"}
 """Rules whose tests are still being written; empty in a release."""
 
 

@@ -100,6 +100,9 @@ def object_in(raw: bytes) -> dict[str, Any] | Answer:
         return Answer(outcome="provider_error", fault="garbage", why=why)
     try:
         reply = json.loads(raw)
+    except UnicodeDecodeError:
+        why = "the reply of the server is not text in UTF-8, so it is no JSON"
+        return Answer(outcome="provider_error", fault="garbage", why=why)
     except (ValueError, RecursionError):
         # A reply of another kind, such as a page of a proxy, begins with what it is.
         begin = one_line(raw[:80].decode("utf-8", "replace"))

@@ -12,6 +12,7 @@ def one_object(text: str) -> dict[str, Any]:
     Raises:
         ValueError: It is none, or more than that; one line says how.
     """
+    text = text.lstrip("\ufeff")
     if not text.strip():
         raise ValueError("the reply is empty")
     try:
