@@ -34,6 +34,16 @@ class Refused(ChannelError):
         super().__init__(str(violation))
         self.violation = violation
 
+    @property
+    def rule(self) -> str:
+        """Number of the rule that the draft breaks: a section ("1.3"), a ruling ("R-D9") or a kernel number ("K14")."""
+        return self.violation.rule
+
+    @property
+    def reason(self) -> str:
+        """One sentence for people."""
+        return self.violation.why
+
 
 class BusClosed(ChannelError):
     """Say that nothing more is taken."""

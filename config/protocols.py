@@ -7,17 +7,19 @@ names, never from what a log says.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module, invalidate_caches
 from importlib.metadata import entry_points
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from moot.protocols.kernel.errors import LocalProtocolError, MootError
 from moot.protocols.kernel.protocol import Protocol
-from moot.protocols.rulebook import rulebook, speak
+from moot.protocols.rulebook import Rulebook, rulebook, speak, speak_by
 
 GROUP: Final = "moot.protocols"
 """The group of entry points: each names a `Protocol`, or a module that holds one as PROTOCOL."""
@@ -42,6 +44,8 @@ def install(modules: Iterable[str] = ()) -> None:
     added = dict(spoken)
     for where, load in found:
         one = _loaded(where, load)
+        if one.name in _brought:
+            continue  # what a program brings stands in for what is installed
         if added.setdefault(one.name, one) is not one:
             raise UnusableProtocol(f"protocols: {where}: there is a protocol {one.name} already")
     if added == spoken:
@@ -50,6 +54,79 @@ def install(modules: Iterable[str] = ()) -> None:
         speak(tuple(added.values()))
     except LocalProtocolError as exc:
         raise UnusableProtocol(f"protocols: {exc}") from None
+
+
+class _Use:
+    """How many users of protocols as objects there are, and the rulebook to go back to after the last of them."""
+
+    lock: ClassVar[Lock] = Lock()
+    count: ClassVar[int] = 0
+    before: ClassVar[Rulebook | None] = None
+
+
+_brought: Final[set[str]] = set()
+"""Names of the protocols that a program brings as objects for now."""
+
+
+@contextmanager
+def speaking(protocols: Iterable[Protocol]) -> Iterator[None]:
+    """Speak protocols that a program brings as objects, until the context ends; one of the name of another replaces it.
+
+    Several contexts may overlap if the later ones bring nothing that the first did not.
+
+    Raises:
+        UnusableProtocol: A protocol contradicts itself or another, or another set of protocols is in use.
+    """
+    given = tuple(protocols)
+    with _Use.lock:
+        _begin(given)
+        _Use.count += 1
+    try:
+        yield
+    finally:
+        with _Use.lock:
+            _Use.count -= 1
+            if not _Use.count:
+                _brought.clear()
+                if _Use.before is not None:
+                    speak_by(_Use.before)
+                    _Use.before = None
+
+
+def _begin(given: tuple[Protocol, ...]) -> None:
+    book = rulebook()
+    new = [one for one in given if not any(one is spoken for spoken in book.protocols)]
+    if not new:
+        return
+    if _Use.count:
+        raise UnusableProtocol(
+            f"protocols: {new[0].name} cannot be added while a society of other protocols is open: close that first"
+        )
+    names = {one.name for one in given}
+    own = [one for one in book.protocols if one.name in book.added and one.name not in names]
+    try:
+        speak((*own, *given))
+    except LocalProtocolError as exc:
+        raise UnusableProtocol(f"protocols: {exc}") from None
+    _Use.before = book
+    _brought.update(names)
+
+
+def protocol_of(given: object) -> Protocol:
+    """Return the protocol that a program names: as an object, as a module that holds one, or as that module's name.
+
+    Raises:
+        UnusableProtocol: It is none of these.
+    """
+    if isinstance(given, Protocol):
+        return given
+    if isinstance(given, ModuleType):
+        return _loaded(f"the module {given.__name__}", lambda: given)
+    if isinstance(given, str):
+        return _loaded(f"the module {given}", lambda: import_named(given))
+    raise UnusableProtocol(
+        f"protocols: {given!r:.80} is no Protocol: give its PROTOCOL, or the name of its module"
+    )
 
 
 def import_named(name: str) -> ModuleType:

@@ -12,19 +12,25 @@ public and stays; all else may change with any version.
 from __future__ import annotations
 
 import gc
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from moot.api.acting import ExpectTimeout
     from moot.api.case import Case, Strategy
     from moot.api.debating import DebateResult, Objection, adebate, debate
     from moot.api.judging import PanelResult, apanel, panel
     from moot.api.log import Log, open_log
     from moot.api.refining import ArenaResult, aarena, arena
+    from moot.api.scenes import SceneResult, ascene, scene
     from moot.api.simulating import SimulationResult, asimulate, simulate
+    from moot.api.society import BlockingSociety, Society, society
     from moot.api.transcript import Transcript
     from moot.bots.minds.mind import Reply, View
     from moot.bots.minds.replying import WrongBody
+    from moot.channels.errors import Refused
     from moot.config.settings import ConfigError
     from moot.logs.errors import LogError
     from moot.minds.choosing import UnusableMind
@@ -36,18 +42,23 @@ if TYPE_CHECKING:
 __all__ = [
     "ArenaResult",
     "BadInput",
+    "BlockingSociety",
     "Case",
     "ConfigError",
     "DebateResult",
+    "ExpectTimeout",
     "Log",
     "LogError",
     "Mind",
     "MootError",
     "Objection",
     "PanelResult",
+    "Refused",
     "Reply",
     "Report",
+    "SceneResult",
     "SimulationResult",
+    "Society",
     "Strategy",
     "Transcript",
     "UnusableMind",
@@ -58,28 +69,36 @@ __all__ = [
     "adebate",
     "apanel",
     "arena",
+    "ascene",
     "asimulate",
     "debate",
     "open_log",
     "panel",
+    "scene",
     "simulate",
+    "society",
 ]
 
 _HOMES: Final = {
     "ArenaResult": "moot.api.refining",
     "BadInput": "moot.protocols.kernel.errors",
+    "BlockingSociety": "moot.api.society",
     "Case": "moot.api.case",
     "ConfigError": "moot.config.settings",
     "DebateResult": "moot.api.debating",
+    "ExpectTimeout": "moot.api.acting",
     "Log": "moot.api.log",
     "LogError": "moot.logs.errors",
     "Mind": "moot.minds.mind",
     "MootError": "moot.protocols.kernel.errors",
     "Objection": "moot.api.debating",
     "PanelResult": "moot.api.judging",
+    "Refused": "moot.channels.errors",
     "Reply": "moot.bots.minds.mind",
     "Report": "moot.verify.report",
+    "SceneResult": "moot.api.scenes",
     "SimulationResult": "moot.api.simulating",
+    "Society": "moot.api.society",
     "Strategy": "moot.api.case",
     "Transcript": "moot.api.transcript",
     "UnusableMind": "moot.minds.choosing",
@@ -89,11 +108,14 @@ _HOMES: Final = {
     "adebate": "moot.api.debating",
     "apanel": "moot.api.judging",
     "arena": "moot.api.refining",
+    "ascene": "moot.api.scenes",
     "asimulate": "moot.api.simulating",
     "debate": "moot.api.debating",
     "open_log": "moot.api.log",
     "panel": "moot.api.judging",
+    "scene": "moot.api.scenes",
     "simulate": "moot.api.simulating",
+    "society": "moot.api.society",
 }
 """Where each name is defined."""
 
@@ -117,6 +139,18 @@ if not TYPE_CHECKING:  # which would take any name for one of ours
                 gc.enable()
         globals()[name] = found
         return found
+
+
+class _Package(ModuleType):
+    """The package: a submodule of the name of a public function never hides that function."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in __all__ and isinstance(value, ModuleType):
+            return
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

@@ -213,6 +213,12 @@ def speak(added: Sequence[Protocol]) -> Rulebook:
     return _spoken
 
 
+def speak_by(book: Rulebook) -> None:
+    """Speak by a rulebook that is put together already."""
+    global _spoken  # noqa: PLW0603  # as `speak`
+    _spoken = book
+
+
 def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable
     """Assemble the rules of a society by the rulebook that this process speaks by."""
     return _spoken.rules(viewers)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import assert_type
 
 import moot
 from moot.minds import Mind, Reply, View
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.protocol import Protocol
 
 
 class Doubter(Mind):
@@ -43,3 +45,26 @@ async def uses_of_it(paper: Path) -> None:
     moot.debate("q?", sed=1)  # type: ignore[call-arg]
     moot.panel(paper, majority="most")  # type: ignore[arg-type]
     moot.debat("q?")  # type: ignore[attr-defined]
+
+
+async def acts_in_it(protocol: Protocol) -> None:
+    """Act in a society, with a mistake that has to be found."""
+    async with moot.society(protocol, minds={"critic": Doubter()}, people=["ann"], seed=1) as society:
+        assert_type(society, moot.Society)
+        assert_type(await society.post("admin", {"type": "NOTE"}, text="hello"), Envelope)
+        assert_type(await society.answer("admin", option=1), Envelope)
+        assert_type(await society.expect("RULING", within="2h"), Envelope)
+        assert_type(
+            await society.expect(lambda env: env.author == "critic", within=timedelta(hours=1)), Envelope
+        )
+        assert_type(await society.advance(hours=2), datetime)
+        assert_type(society.case("q"), moot.Case)
+        assert_type(society.verify(), moot.Report)
+        assert_type(society.log, moot.Log)
+        await society.post(3, {"type": "NOTE"})  # type: ignore[arg-type]
+    with moot.society([protocol, "weather"], config={"desk": {"enabled": True}}) as blocking:
+        assert_type(blocking, moot.BlockingSociety)
+        assert_type(blocking.expect("RULING"), Envelope)
+    assert_type(moot.scene({"until": "2h"}, protocols=protocol), moot.SceneResult)
+    assert_type(await moot.ascene("rain.yaml"), moot.SceneResult)
+    moot.society(seeds=1)  # type: ignore[call-arg]

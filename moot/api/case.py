@@ -62,7 +62,7 @@ class Case:
     @property
     def transcript(self) -> Transcript:
         """What was said in it, as people read it."""
-        return Transcript(tuple(self.messages()), self._log.who)
+        return Transcript(tuple(self.messages()), self._log.who, self._log.protocols)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it, without its messages."""

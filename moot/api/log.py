@@ -13,12 +13,14 @@ from moot.api.case import Case, Strategy
 from moot.api.showing import html_table
 from moot.channels.showing.namebook import TELLING, NameBook
 from moot.channels.showing.rendering import Speakers, sentence
+from moot.config.protocols import speaking
 from moot.logs import LogSource, asking
 from moot.logs import open_log as open_source
 from moot.logs.inmemory import Kept
 from moot.place import data_dir
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import BadInput, MootError
+from moot.protocols.kernel.protocol import Protocol
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import rfc3339
 
@@ -42,12 +44,16 @@ class Log:
 
     Attributes:
         name: Where it is, "memory" for one that nothing keeps.
+        protocols: The protocols that it speaks and a program brought as objects.
     """
 
-    def __init__(self, name: str, source: Callable[[], LogSource]) -> None:
-        """Take what opens it anew each time it is read."""
+    def __init__(
+        self, name: str, source: Callable[[], LogSource], protocols: Sequence[Protocol] = ()
+    ) -> None:
+        """Take what opens it anew each time it is read, and the protocols that it speaks besides the installed ones."""
         self.name = name
         self._source = source
+        self.protocols = tuple(protocols)
 
     def messages(
         self,
@@ -69,16 +75,17 @@ class Log:
             BadInput: There is no such channel, seat or type.
             LogError: The log cannot be read.
         """
-        wanted = {
-            name: found
-            for name, found in (
-                ("type", self._types(type)),
-                ("channel", _each(channel, asking.channel)),
-                ("author", _each(seat, asking.seat)),
-                ("case_id", _each(case, str)),
-            )
-            if found is not None
-        }
+        with speaking(self.protocols):
+            wanted = {
+                name: found
+                for name, found in (
+                    ("type", self._types(type)),
+                    ("channel", _each(channel, asking.channel)),
+                    ("author", _each(seat, asking.seat)),
+                    ("case_id", _each(case, str)),
+                )
+                if found is not None
+            }
         with self._source() as source:
             yield from source.envelopes(wanted)
 
@@ -122,7 +129,8 @@ class Log:
         """
         from moot.explaining.explain import explain
 
-        return explain(self._source, str(id))
+        with speaking(self.protocols):
+            return explain(self._source, str(id))
 
     def view(self, seat: str, *, case: str | None = None, owed: str | None = None) -> Iterator[Envelope]:
         """Yield the messages that a seat may see, as `moot view` does: those of the channels that it reads.
@@ -140,11 +148,13 @@ class Log:
         from moot.api.case import followed
         from moot.seeing import Onlooker
 
-        onlooker = Onlooker(Seat(asking.seat(seat)), owed)
-        with self._source() as source:
-            onlooker.end(followed(source.envelopes(), self.name, onlooker.take))
-        with self._source() as source:
-            yield from onlooker.sees(source.envelopes(), case)
+        with speaking(self.protocols):
+            onlooker = Onlooker(Seat(asking.seat(seat)), owed)
+            with self._source() as source:
+                onlooker.end(followed(source.envelopes(), self.name, onlooker.take))
+            with self._source() as source:
+                seen = [*onlooker.sees(source.envelopes(), case)]
+        yield from seen
 
     def verify(self, *, evidence: bool = True, strict: bool = False) -> Report:
         """Judge the log as `moot verify` does, trusting nothing in it.
@@ -158,7 +168,7 @@ class Log:
         """
         from moot.verify import verify
 
-        with self._source() as source:
+        with speaking(self.protocols), self._source() as source:
             return verify(source, evidence=evidence, strict=strict)
 
     def write(self, path: Path | str) -> Path:
@@ -222,8 +232,8 @@ class Log:
     @cached_property
     def who(self) -> Speakers:
         """Who speaks: people by name, seats by the minds that filled them."""
-        book = NameBook()
-        with self._source() as source:
+        with speaking(self.protocols), self._source() as source:
+            book = NameBook()
             for env in source.envelopes({"type": frozenset(TELLING)}):
                 book.note(env)
         return book.who
@@ -232,7 +242,7 @@ class Log:
     def _folded(self) -> Folded:
         from moot.api.case import folded
 
-        with self._source() as source:
+        with speaking(self.protocols), self._source() as source:
             return folded(source.envelopes(), self)
 
     def _types(self, given: Several) -> frozenset[str] | None:
@@ -247,11 +257,12 @@ class Log:
             raise
 
 
-def open_log(path: Path | str) -> Log:
+def open_log(path: Path | str, protocols: Sequence[Protocol] = ()) -> Log:
     """Open a log.
 
     Args:
         path: A data directory, the directory of a run, or a file of JSON Lines, plain or gzip.
+        protocols: Protocols of your own that it speaks, where they are not installed.
 
     Raises:
         BadInput: The directory holds no log.
@@ -261,12 +272,12 @@ def open_log(path: Path | str) -> Log:
     if place.is_dir() or not place.exists():
         place = data_dir(place)
     open_source(place).close()
-    return Log(str(path), lambda: open_source(place))
+    return Log(str(path), lambda: open_source(place), protocols)
 
 
-def log_of(messages: Sequence[Envelope]) -> Log:
-    """Return what a society in memory logged."""
-    return Log("memory", lambda: Kept("memory", messages))
+def log_of(messages: Sequence[Envelope], protocols: Sequence[Protocol] = ()) -> Log:
+    """Return what a society in memory logged, and the protocols that it was given as objects."""
+    return Log("memory", lambda: Kept("memory", messages), protocols)
 
 
 def _each(given: Several, read: Callable[[str], str]) -> frozenset[str] | None:

@@ -8,7 +8,9 @@ from typing import overload
 
 from moot.api.showing import html_table
 from moot.channels.showing.rendering import Speakers, sentence
+from moot.config.protocols import speaking
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -21,6 +23,7 @@ class Transcript(Sequence[Envelope]):
 
     messages: tuple[Envelope, ...]
     _who: Speakers = field(compare=False)
+    _protocols: tuple[Protocol, ...] = field(default=(), compare=False)
 
     @overload
     def __getitem__(self, at: int) -> Envelope: ...
@@ -40,11 +43,13 @@ class Transcript(Sequence[Envelope]):
 
     def __repr__(self) -> str:
         """Write a line for each: its number, its time, what was said by whom."""
-        return "\n".join(
-            f"{env.seq:>5}  {env.sent_at:%H:%M}  {sentence(env, self._who)}" for env in self.messages
-        )
+        with speaking(self._protocols):
+            return "\n".join(
+                f"{env.seq:>5}  {env.sent_at:%H:%M}  {sentence(env, self._who)}" for env in self.messages
+            )
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        rows = [(env.seq, f"{env.sent_at:%H:%M}", sentence(env, self._who)) for env in self.messages]
+        with speaking(self._protocols):
+            rows = [(env.seq, f"{env.sent_at:%H:%M}", sentence(env, self._who)) for env in self.messages]
         return html_table("", ("seq", "at", "message"), rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
@@ -78,6 +78,54 @@ class Injection(NamedTuple):
 
 class AmbiguousCase(Exception):
     """Say that several cases are open where one was meant."""
+
+
+def with_case(
+    host: Host, raw: dict[str, Any], last: Callable[[Collection[str]], str | None]
+) -> tuple[dict[str, Any], str]:
+    """Fill in the case that a body leaves out: the one open case of its kind, or else the last one that was open.
+
+    Args:
+        host: The society's host.
+        raw: A message body as plain data.
+        last: Returns the case of some kinds that was opened last.
+
+    Returns:
+        The body, and why no case was found for it, "" where one was or none is needed.
+
+    Raises:
+        AmbiguousCase: Several cases are open where one is meant.
+    """
+    kind = str(raw.get("type"))
+    book = rulebook()
+    cls = book.messages.get(kind)
+    if cls is None:
+        return raw, ""
+    is_opener = kind in host.rules.openers
+    field = parent_field(book, kind) if is_opener else cls.case_field
+    kinds: tuple[str, ...] = (kinds_named(book)[field],) if field in kinds_named(book) else ()
+    if not field:
+        field, kinds = _decided_by(book, kind)
+    if not kinds or raw.get(field) or (field in parent_fields(book) and field in raw):
+        return raw, ""  # an opener that names no parent, with an empty id, stands alone
+    named = " or ".join(kinds)
+    found = [s.case_id for s in host.docket.cases.values() if s.kind in kinds]
+    if len(found) > 1:
+        raise AmbiguousCase(f"{len(found)} {named}s are open, name one in {field}: {', '.join(found)}")
+    if not found and is_opener and field in parent_fields(book):
+        return raw, ""  # it may stand alone
+    case_id = found[0] if found else last(kinds)
+    if case_id is None:
+        return raw, f"there is no {named} for it yet"
+    return {**raw, field: case_id}, ""
+
+
+def case_named_by(host: Host, body: Message) -> str | None:
+    """Return the case that a body names; None for what opens one whose id is counted."""
+    if body.type == "NOTE" or (body.type in rulebook().minted and body.type in host.rules.openers):
+        return None
+    named = getattr(body, body.case_field, None) if body.case_field else getattr(body, "case_id", None)
+    return named or None
 
 
 class Injector:
@@ -165,37 +213,16 @@ class Injector:
 
     def _with_case(self, item: Injection, raw: dict[str, Any]) -> dict[str, Any]:
         """Fill in the case that a body leaves out: the one open case of its kind."""
-        kind = str(raw.get("type"))
-        book = rulebook()
-        cls = book.messages.get(kind)
-        if cls is None:
-            return raw
-        is_opener = kind in self._host.rules.openers
-        field = parent_field(book, kind) if is_opener else cls.case_field
-        kinds: tuple[str, ...] = (kinds_named(book)[field],) if field in kinds_named(book) else ()
-        if not field:
-            field, kinds = _decided_by(book, kind)
-        if not kinds or raw.get(field) or (field in parent_fields(book) and field in raw):
-            return raw  # an opener that names no parent, with an empty id, stands alone
-        named = " or ".join(kinds)
-        found = [s.case_id for s in self._host.docket.cases.values() if s.kind in kinds]
-        if len(found) > 1:
-            raise AmbiguousCase(
-                f"inject[{item.n}]: {len(found)} {named}s are open, name one in {field}: {', '.join(found)}"
-            )
-        if not found and is_opener and field in parent_fields(book):
-            return raw  # it may stand alone
-        case_id = found[0] if found else self._last(kinds)
-        if case_id is None:
-            self._warnings.append(f"inject[{item.n}]: there is no {named} for it yet")
-            return raw
-        return {**raw, field: case_id}
+        try:
+            filled, lacking = with_case(self._host, raw, self._last)
+        except AmbiguousCase as exc:
+            raise AmbiguousCase(f"inject[{item.n}]: {exc}") from None
+        if lacking:
+            self._warnings.append(f"inject[{item.n}]: {lacking}")
+        return filled
 
     def _draft(self, item: Injection, body: Message) -> Draft:
         docket = self._host.docket
-        case_id = getattr(body, body.case_field, None) if body.case_field else getattr(body, "case_id", None)
-        if body.type == "NOTE" or (body.type in rulebook().minted and body.type in self._host.rules.openers):
-            case_id = None
         holder = docket.context.holders.get(item.seat)
         person = Actor("human", "scene", item.seat) if item.seat in PEOPLE else holder
         return Draft(
@@ -203,7 +230,7 @@ class Injector:
             author=item.seat,
             body=body,
             actor=person or BOT,
-            case_id=case_id or None,
+            case_id=case_named_by(self._host, body),
             tenure=docket.context.tenures.get(item.seat, 0),
             key=f"scene/{item.n}",
         )

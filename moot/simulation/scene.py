@@ -239,6 +239,16 @@ def _entry(line: dict[str, Any], where: str) -> Entry:
     return Entry(type=kind, delay=wait, silent=silent, fields=fields, where=where)
 
 
+def script_of(mind: MindScene, where: str) -> Script:
+    """Return a seat's script.
+
+    Raises:
+        SceneError: An entry is no message.
+    """
+    entries = tuple(_entry(entry, f"{where}.script[{n}]") for n, entry in enumerate(mind.script))
+    return Script(entries=entries, then=mind.then)
+
+
 def plan_of(
     scene: Scene,
     out: Path | None,
@@ -260,13 +270,7 @@ def plan_of(
             "desk": settings.desk.model_copy(update={"enabled": "B" in scene.systems}),
         }
     )
-    scripts = {
-        seat: Script(
-            entries=tuple(_entry(entry, f"minds.{seat}.script[{n}]") for n, entry in enumerate(mind.script)),
-            then=mind.then,
-        )
-        for seat, mind in scene.minds.items()
-    }
+    scripts = {seat: script_of(mind, f"minds.{seat}") for seat, mind in scene.minds.items()}
     return Plan(
         settings=settings,
         seed=scene.seed,
@@ -284,6 +288,7 @@ def run_scene(
     out: Path | None = None,
     settings: Settings | None = None,
     minds: MindSources = MappingProxyType({}),
+    clock: VirtualClock | None = None,
 ) -> SceneResult:
     """Run a scene in virtual time.
 
@@ -292,6 +297,7 @@ def run_scene(
         out: A data directory for its log; None: nothing is written.
         settings: What the scene leaves open; None: the effective configuration.
         minds: What fills seats instead of what the configuration says.
+        clock: The clock to run it on, which begins at its start; None: a new one. A rehearsal makes its own.
 
     Raises:
         SceneError: An injection cannot be placed, or what a script says is no message.
@@ -336,7 +342,7 @@ def run_scene(
             result.envelopes.extend([e async for e in society.bus.read()])
 
     try:
-        VirtualClock(scene.start).run(main)
+        (clock or VirtualClock(scene.start)).run(main)
     except AmbiguousCase as exc:
         raise SceneError(str(exc)) from None
     result.warnings += silences_of(result.envelopes)

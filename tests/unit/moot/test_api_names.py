@@ -3,7 +3,9 @@
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -19,11 +21,13 @@ def test_every_public_name_is_there_and_says_what_it_is(name):
     assert name in dir(moot)
 
 
-def test_every_public_name_has_a_home_and_no_package_of_ours_takes_it():
+def test_every_public_name_has_a_home_and_no_module_of_ours_hides_it():
     assert moot.__all__ == sorted(moot.__all__)
     assert {*moot._HOMES, "__version__"} == {*moot.__all__}
     packages = {path.stem for path in (ROOT / "moot").iterdir()}
-    assert not packages & {*moot.__all__}, "a module of this name would take the function's place"
+    for name in packages & {*moot.__all__}:
+        import_module(f"moot.{name}")
+        assert not isinstance(getattr(moot, name), ModuleType)
 
 
 def test_a_name_that_is_not_public_is_no_attribute():
@@ -63,7 +67,7 @@ def test_every_error_of_a_users_making_is_a_moot_error():
 
 def test_every_public_name_stands_on_the_page_about_them():
     page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
-    twins = {f"a{name}" for name in ("arena", "debate", "panel", "simulate")}
+    twins = {f"a{name}" for name in ("arena", "debate", "panel", "scene", "simulate")}
     lacking = [
         name for name in moot.__all__ if name not in twins and not re.search(rf"`(moot\.)?{name}\b", page)
     ]

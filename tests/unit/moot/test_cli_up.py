@@ -2,12 +2,12 @@
 
 import time
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from moot import society
 from moot.channels.nats.address import NatsAddress
 from moot.cli.place import login_name
 from moot.stored import last_sent_at, stored_envelopes
@@ -15,6 +15,8 @@ from moot.up import UpOptions, UpRefused, _clock, wall_now
 from tests.doubles.command_line import complaint, done, write
 from tests.doubles.data_dir import write_log
 from tests.doubles.table import Table
+
+society = import_module("moot.society")
 
 
 @pytest.fixture
