@@ -19,7 +19,7 @@ from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
-from moot.bots.officers.referee import outage
+from moot.bots.officers.referee import outage, stream_limited
 from moot.bots.tools.universe import Universe
 from moot.cases.arena.source import opened
 from moot.channels.bus import Bus
@@ -152,6 +152,9 @@ class Society:
         clock.catch_up(clock.behind)
         models = ModelMinds(plan.chosen, self.calls, clock, plan.seed, plan.settings.prompts)
         await self.host.publish(self._started(data, models))
+        if plan.led is not None and (why := await plan.led.stream_limits(self.bus)):
+            _log.warning("stream limited", why=why)
+            await self.host.publish(stream_limited(why, str(self.bus.head.seq)))
         clock.on_behind = self._fell_behind
         if self.calls is not None:
             await self.calls.serve(self.host, self.fail)

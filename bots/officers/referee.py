@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
-from moot.protocols.kernel.officers import ON_PURPOSE, Audit, PersonNamed
+from moot.protocols.kernel.officers import ON_PURPOSE, STREAM_LIMITED, Audit, PersonNamed
 from moot.protocols.kernel.redact import keepsake, redact
 from moot.protocols.kernel.seats import REFEREE
 
@@ -27,6 +27,14 @@ def outage(why: str, which: str) -> Draft:
     """Say that the log could not be written for a while (K17); `which` tells one outage from another."""
     body = Audit(event="outage", seat=None, channel=None, reason=why[:2000], bytes=None, truncated=False)
     return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=f"audit/outage/{which}")
+
+
+def stream_limited(why: str, which: str) -> Draft:
+    """Return the AUDIT of limits that lose messages of the log; `which` tells one start from another."""
+    body = Audit(
+        event=STREAM_LIMITED, seat=None, channel=None, reason=why[:2000], bytes=None, truncated=False
+    )
+    return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=f"audit/stream/{which}")
 
 
 def rehearsed(what: str, seat: str, which: str) -> Draft:

@@ -23,7 +23,7 @@ from moot.channels.nats.connection import NatsConnection
 from moot.channels.nats.following import Differs, Following, check_end, first_difference
 from moot.channels.nats.mirror import Mirror
 from moot.channels.nats.publishing import Publishing
-from moot.channels.nats.stream import NatsStream, StreamRow
+from moot.channels.nats.stream import NatsStream, StreamRow, limits_of
 from moot.channels.nats.table import NatsTable
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.errors import Violation
@@ -140,6 +140,15 @@ class NatsBus(FiledBus):
     @property
     def fault(self) -> Exception | None:
         return self._fault if self._writer is None else self._writer.fault
+
+    async def limits(self) -> str:
+        """Return what in the stream's configuration discards or refuses messages, in one line; "" for nothing.
+
+        Raises:
+            NatsUnavailable: No server answers.
+        """
+        info = await self._stream.info()
+        return "" if info is None else limits_of(info.config)
 
     @property
     def is_leading(self) -> bool:

@@ -13,7 +13,7 @@ from moot.channels.nats.connection import NatsConnection
 from moot.protocols.kernel.errors import BadInput
 
 if TYPE_CHECKING:
-    from nats.js.api import RawStreamMsg, StreamInfo
+    from nats.js.api import RawStreamMsg, StreamConfig, StreamInfo
 
 VERSION: Final = 1
 """Of how a message is stored; a newer Moot may write another one."""
@@ -169,6 +169,33 @@ class NatsStream:
                     allow_direct=True,
                 )
             )
+
+
+LIMITS_ADVICE: Final = "nats stream edit takes the limits away"
+"""What to do about `limits_of`."""
+
+
+def limits_of(config: StreamConfig) -> str:
+    """Return what in a stream's configuration discards or refuses messages of a log, in one line; "" for nothing."""
+    from nats.js import api
+
+    bounds = {
+        name: value
+        for name in ("max_msgs", "max_bytes", "max_msgs_per_subject")
+        if (value := getattr(config, name, None)) and value > 0
+    }
+    found = []
+    if config.max_age and config.max_age > 0:
+        found.append(f"messages are discarded when they are older than max_age, {config.max_age:g} s")
+    if bounds:
+        named = " and ".join(f"{name} {int(value):,}" for name, value in bounds.items())
+        is_new = config.discard == api.DiscardPolicy.NEW
+        what = "nothing more can be published" if is_new else "the oldest messages are discarded"
+        found.append(f"at {named} {what}")
+    if config.retention not in (None, api.RetentionPolicy.LIMITS):
+        kind = str(getattr(config.retention, "value", config.retention))
+        found.append(f"retention {kind} discards messages once they are consumed")
+    return "; ".join(found)
 
 
 def headers_of(entry: Entry, epoch: int) -> dict[str, str]:

@@ -286,6 +286,7 @@ RECORDED: Final[Mapping[str, str]] = {
     "mind_failed": "a failed answer",
     "outage": "an outage",
     "surface_trouble": "trouble of a surface",
+    "stream_limited": "limits of the stream",
 }
 """What the audit keeps; what only a newer version keeps reads as its name."""
 

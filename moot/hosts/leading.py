@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from moot.channels.bus import Bus
+from moot.channels.errors import ChannelError
 from moot.channels.log.lease import Lease
 from moot.channels.nats.bus import NatsBus
 from moot.channels.nats.connection import PING_S, NatsConnection
 from moot.channels.nats.lease import NatsLease
 from moot.channels.nats.objects import Objects
+from moot.channels.nats.stream import LIMITS_ADVICE
 from moot.channels.nats.thread import NatsThread
 from moot.clock import Clock
 from moot.folding import Folding
@@ -61,6 +63,16 @@ class Leading:
         exits.push_async_callback(bus.close)
         await bus.lead(gate, clock.now, epoch=self.lease.epoch)
         return bus
+
+    async def stream_limits(self, bus: Bus) -> str:
+        """Return which limits of the stream lose messages and what to do, in one line; "" for none, or if unknown."""
+        try:
+            found = await bus.limits() if isinstance(bus, NatsBus) else ""
+        except ChannelError:
+            return ""
+        return (
+            f"the stream {self.nats.address.stream} loses messages: {found}: {LIMITS_ADVICE}" if found else ""
+        )
 
     def evidence(self, here: Evidence) -> Evidence:
         """Return evidence that the next leader finds too."""

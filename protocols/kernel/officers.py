@@ -139,6 +139,10 @@ ON_PURPOSE: Final = "rehearsed_fault"
 """The event of an AUDIT that says what was made to go wrong in a rehearsal."""
 
 
+STREAM_LIMITED: Final = "stream_limited"
+"""Event of an AUDIT that says that the stream of the log has limits that lose messages."""
+
+
 class Audit(Message):
     """Keep what was refused, bytes in base64, capped and redacted. Referee, #admin (K18)."""
 

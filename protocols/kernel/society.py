@@ -36,7 +36,9 @@ PEOPLE: Final = Protocol(
 )
 
 # Whoever started the society can put right what is wrong with a platform or a mind, and looks at the feed.
-_SHOWN: Final = frozenset({"surface_trouble", officers.MIND_FAILED, officers.ON_PURPOSE})
+_SHOWN: Final = frozenset(
+    {"surface_trouble", officers.MIND_FAILED, officers.ON_PURPOSE, officers.STREAM_LIMITED}
+)
 """Events of an AUDIT that are not quiet."""
 
 OFFICERS: Final = Protocol(

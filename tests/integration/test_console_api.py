@@ -7,10 +7,11 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,11 @@ from moot.config.settings import load_settings
 from moot.console.errors import CannotServe
 from moot.console.options import ConsoleOptions
 from moot.console.serving.keeping import keep
+from moot.place import LOG_NAME
 from moot.protocols.kernel.envelope import Envelope
 from moot.stored import last_envelope, stored_envelopes
 from tests.doubles import bodies
+from tests.doubles.called import a_claim
 from tests.doubles.console import Served, served, watched, written
 from tests.doubles.waiting import until
 
@@ -202,6 +205,25 @@ async def test_without_a_token_there_is_nothing_but_healthz(society: Path) -> No
             async with session.get(path) as answer:
                 assert answer.status == 401
                 assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+
+
+async def test_healthz_and_metrics_report_a_log_that_is_damaged(tmp_path: Path) -> None:
+    place = a_claim(tmp_path / "d").write()
+    async with served(place) as console, at(console) as session:
+        async with session.get("/healthz") as answer:
+            assert (answer.status, (await answer.json())["status"]) == (200, "ok")
+        with closing(sqlite3.connect(place / LOG_NAME)) as db, db:
+            db.execute("UPDATE log SET json = json || ' ' WHERE seq = 2")
+        for _ in range(200):
+            async with session.get("/healthz") as answer:
+                status, told = answer.status, await answer.json()
+            if status != 200:
+                break
+            await asyncio.sleep(0.1)
+        assert (status, told["status"]) == (503, "damaged")
+        assert told["reason"] == "message 2 is damaged: the hash does not fit the text"
+        async with session.get("/metrics") as answer:
+            assert "moot_log_damaged 1.0" in await answer.text()
 
 
 async def test_the_printed_address_makes_a_session_that_outlives_the_console(society: Path) -> None:

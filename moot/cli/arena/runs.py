@@ -41,6 +41,9 @@ ProtocolFile = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="JSON: a ProtocolConfig; by default the spec's."),
 ]
+MaxRounds = Annotated[
+    int | None, typer.Option("--max-rounds", metavar="N", help="Instead of the config's, 1 to 5.")
+]
 RecordOut = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Write the audit record to this file.")
 ]
@@ -79,9 +82,7 @@ def run(
     script: Annotated[
         Path | None, typer.Option("--script", metavar="FILE", help="YAML: what the seats say.")
     ] = None,
-    max_rounds: Annotated[
-        int | None, typer.Option("--max-rounds", metavar="N", help="Instead of the config's, 1 to 5.")
-    ] = None,
+    max_rounds: MaxRounds = None,
     seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
     who: Minds = Minds(),
     out: Annotated[
@@ -174,14 +175,22 @@ def _places(out: Path | None, *inputs: Path | None) -> tuple[Path | None, Path |
     return free_for_a_log(out), out / "record.json"
 
 
-@command("moot arena parse review.txt", "moot arena parse - < review.txt", within=group)
+@command(
+    "moot arena parse review.txt",
+    "moot arena parse - < review.txt",
+    "moot arena parse review.txt --json",
+    within=group,
+)
 def parse(
     named: Annotated[str, typer.Argument(metavar="FILE|-", help="A raw review; - is standard input.")],
+    as_json: AsJson = False,
 ) -> int:
     """Find the verdict of a review; exit code 1 when there is none.
 
-    Prints JSON: the verdict, its line from 1, how many lines are verdicts, and the parser's codes.
+    Prints JSON, with and without --json: the verdict, its line from 1, how many lines are verdicts, and the parser's
+    codes.
     """
+    _ = as_json  # It is said so on every command that prints data.
     from moot.protocols.arena.verdict import parse_verdict
 
     # Decoded here, not by a text file: that would turn CR LF and CR into LF.

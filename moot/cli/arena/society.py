@@ -14,10 +14,10 @@ from moot.cli.act.people import made
 from moot.cli.app import command
 from moot.cli.arena.input import given
 from moot.cli.arena.out import check_out, deliver
-from moot.cli.arena.runs import ProtocolFile, RecordOut, TaskFile, group
+from moot.cli.arena.runs import FAILED, MaxRounds, ProtocolFile, RecordOut, TaskFile, group
 from moot.cli.errors import Unusable
 from moot.cli.fitting import Row, print_rows
-from moot.cli.output import clock_time, page, write_json
+from moot.cli.output import clock_time, page, say, write_json
 from moot.cli.place import AsJson, Dir, Source
 from moot.cli.reading import Log, key
 
@@ -32,27 +32,39 @@ OPENER: Final = "ARENA_TASK"
 @command(
     "moot arena start ./moot-data --task task.json",
     "moot arena start ./moot-data --task task.json --as ann",
+    "moot arena start ./moot-data --task task.json --max-rounds 2",
     within=group,
 )
 def start(
     named: Dir,
     task: TaskFile,
     config: ProtocolFile = None,
+    max_rounds: MaxRounds = None,
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
     """Post a task in a society's Arena, as an admin; moot arena record shows how it goes.
 
-    Where no society runs the task waits for the next one.
+    Where no society runs the task waits for the next one. Exit code 4: the run ends before its first round, with the
+    reason that is told.
     """
     from moot.protocols.arena.messages import ArenaTask
+    from moot.protocols.arena.opening import refusal
 
     user, log = user_of(as_user), Log(named)
-    what = given(task, config, source=notebook_of(log))
+    what = given(task, config, max_rounds=max_rounds, source=notebook_of(log))
     body = made(ArenaTask, config=what.config, task=what.task, notebook=what.notebook)
-    return perform(
-        log, act(user, seat_of(user, log), PLACE, body), as_json=as_json, done="the task is in the Arena"
+    why = refusal(body)
+    code = perform(
+        log,
+        act(user, seat_of(user, log), PLACE, body),
+        as_json=as_json,
+        done="the task is in the Arena" + (", and its run ends at once" if why else ""),
     )
+    if why and not code:
+        say(f"moot arena start: {why}")
+        return FAILED
+    return code
 
 
 def notebook_of(log: Log) -> NotebookSource | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -131,6 +132,23 @@ def print_scene(target: Console, scene: FoundScene) -> None:
         target.print(f"moot scene {scene.path}", style="dim", soft_wrap=True)
 
 
+def print_names(target: Console, label: str, names: Sequence[str]) -> None:
+    """Print a list of names, wrapped to the width of the terminal; 80 columns where there is none."""
+    import shutil
+    import textwrap
+
+    width = max(40, shutil.get_terminal_size().columns)
+    lines = textwrap.wrap(
+        f"{label}{', '.join(names)}",
+        width,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for line in lines:
+        target.print(line, style="dim", soft_wrap=True, markup=False, highlight=False)
+
+
 def print_result(target: Console, result: ChaosResult) -> None:
     """Print what went wrong by class, and what was found."""
     options = result.options
@@ -158,7 +176,7 @@ def print_result(target: Console, result: ChaosResult) -> None:
         style="dim",
     )
     if options.weeks > 1 and (never := result.never()):
-        target.print(f"never struck: {', '.join(never)}", style="dim")
+        print_names(target, "never struck: ", never)
     if options.weeks == 1:
         target.print(f"head {result.weeks[0].head}", style="dim", soft_wrap=True)
     for week in result.found:

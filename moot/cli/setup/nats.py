@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from moot.channels.errors import EmptyLog
 from moot.channels.nats.address import NatsAddress
 from moot.channels.nats.connection import NatsConnection
-from moot.channels.nats.stream import NatsStream
+from moot.channels.nats.stream import LIMITS_ADVICE, NatsStream, limits_of
 from moot.channels.nats.thread import NatsThread
 from moot.cli.output import plural
 from moot.cli.setup.doctor import Diagnosis
@@ -96,18 +96,8 @@ def _duplicates(info: StreamInfo) -> Diagnosis:
 
 def _guarded(info: StreamInfo) -> Diagnosis:
     config = info.config
-    limits = [
-        name
-        for name, value in (
-            ("max_age", config.max_age),
-            ("max_msgs", config.max_msgs),
-            ("max_bytes", config.max_bytes),
-        )
-        if value and value > 0
-    ]
-    if limits:
-        said = f"the stream has {', '.join(limits)}: at the limit nothing more can be published"
-        return Diagnosis("guarded", "warning", said, "nats stream edit takes it away")
+    if limits := limits_of(config):
+        return Diagnosis("guarded", "warning", f"the stream has limits: {limits}", LIMITS_ADVICE)
     if not (config.deny_delete and config.deny_purge):
         return Diagnosis(
             "guarded", "warning", "whoever may administer the server can delete messages", "import it anew"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict
+from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, FastAPI, Header, HTTPException, Query, Request, Security
@@ -21,6 +22,7 @@ from moot.console.model.calls import Why
 from moot.console.model.interface import MOST_WINDOW, Person, ReadModel, SocietyTime, Window
 from moot.console.model.looking import MOST_SEQ, as_plain
 from moot.console.reading.calls import Kind
+from moot.console.reading.health import LogHealth
 from moot.console.serving.metrics import CONTENT_TYPE, Metrics
 from moot.console.serving.stream import events
 from moot.protocols.kernel.faults import why
@@ -76,16 +78,24 @@ class Pace(BaseModel):
     value: Annotated[float | None, Field(gt=0, le=1_000_000)] = None
 
 
-def add_api(app: FastAPI, model: ReadModel, hub: Hub, metrics: Metrics) -> None:
+def add_api(app: FastAPI, model: ReadModel, hub: Hub, metrics: Metrics, health: LogHealth) -> None:
     """Put the API on an application whose guard has found out who asks."""
     router = APIRouter(prefix="/api", tags=["society"], dependencies=[TOKEN])
 
     def mine(request: Request) -> ReadModel:
         return model.seen_by(person_of(request))
 
-    @app.get("/healthz", tags=["operation"], summary="Whether the console lives; open to everybody")
-    async def healthz() -> dict[str, str]:
-        return {"status": "ok", "version": MOOT_VERSION}
+    @app.get(
+        "/healthz",
+        tags=["operation"],
+        summary="Whether the console lives and the log is whole; open to everybody",
+        responses={503: {"description": "The log is damaged or cannot be read; `reason` says where"}},
+    )
+    async def healthz() -> Response:
+        if reason := health.problem or model.progress().problem:
+            told = {"status": "damaged", "reason": reason, "version": MOOT_VERSION}
+            return JSONResponse(told, HTTPStatus.SERVICE_UNAVAILABLE)
+        return JSONResponse({"status": "ok", "version": MOOT_VERSION})
 
     @app.get(
         "/metrics",

@@ -12,6 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from moot.console.errors import ConsoleError
 from moot.console.model.interface import ReadModel
+from moot.console.reading.health import LogHealth
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.rulebook import rulebook
 
@@ -28,9 +29,10 @@ LATENCIES: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 5.0)
 class Metrics:
     """The console's own registry: the default one is shared with whatever else runs in the process."""
 
-    def __init__(self, model: ReadModel) -> None:
+    def __init__(self, model: ReadModel, health: LogHealth) -> None:
         """Count from now on."""
         self._model = model
+        self._health = health
         self.registry = registry = CollectorRegistry()
         self._messages = Counter(
             "moot_messages",
@@ -58,6 +60,14 @@ class Metrics:
         self._escalations = Gauge("moot_open_escalations", "Escalations that are open", registry=registry)
         self._violations = Gauge("moot_violations", "VIOLATION messages in the log", registry=registry)
         self._running = Gauge("moot_running", "Whether a society runs", registry=registry)
+        self._damaged = Gauge(
+            "moot_log_damaged",
+            "Whether the log is damaged or cannot be read (1), or not (0)",
+            registry=registry,
+        )
+        self._checked = Gauge(
+            "moot_log_checked", "Seq up to which the last complete check of the log came", registry=registry
+        )
         self._behind = Gauge("moot_docket_behind", "Messages that are not folded yet", registry=registry)
 
     def hear(self, env: Envelope) -> None:
@@ -89,6 +99,8 @@ class Metrics:
         self._pages.set(listeners)
         self._running.set(now.is_running)
         self._behind.set(progress.total - progress.done)
+        self._damaged.set(bool(self._health.problem or progress.problem))
+        self._checked.set(self._health.checked)
         try:
             owed = await model.obligations()
             late = sum(view.is_late(now.at) for view in owed)

@@ -25,6 +25,7 @@ from moot.console.model.interface import OWNER, VIEWER
 from moot.console.model.live import Live
 from moot.console.options import HOST, ConsoleOptions
 from moot.console.reading.courtesy import Attending
+from moot.console.reading.health import LogHealth
 from moot.console.serving.access import NAME, Access
 from moot.console.serving.allowance import Allowances
 from moot.console.serving.api import TITLE, add_api, person_of
@@ -89,10 +90,11 @@ async def serve(
     try:
         port = bound.getsockname()[1]
         model = Live(watching)
-        metrics = Metrics(model)
+        health = LogHealth(directory)
+        metrics = Metrics(model, health)
         watching.hears.append(metrics.hear)
         watching.publishing = metrics.publishing
-        app = application(console, model, watching, metrics)
+        app = application(console, model, watching, metrics, health)
         guard = guarded(Attending(app, watching.courtesy), access, console, port, watching.allowances)
         if tell is not None:
             base = console.public_url.rstrip("/") or f"http://{_name(console.host)}:{port}"
@@ -100,7 +102,7 @@ async def serve(
         front = Front()
         turning_out = asyncio.create_task(_turn_out(access, front), name="console access")
         try:
-            await _serve(guard, bound, watching, metrics, front)
+            await _serve(guard, bound, watching, metrics, health, front)
         finally:
             turning_out.cancel()
     finally:
@@ -175,12 +177,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def application(console: ConsoleOptions, model: Live, watching: Watching, metrics: Metrics) -> FastAPI:
+def application(
+    console: ConsoleOptions, model: Live, watching: Watching, metrics: Metrics, health: LogHealth
+) -> FastAPI:
     """Assemble the routes: the API, and the page after it."""
     app = FastAPI(
         title=TITLE, version=MOOT_VERSION, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
     )
-    add_api(app, model, watching.hub, metrics)
+    add_api(app, model, watching.hub, metrics, health)
     if console.has_page:
         from moot.console.page.mount import mount
 
@@ -221,7 +225,9 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def _serve(app: Any, bound: socket.socket, watching: Watching, metrics: Metrics, front: Front) -> None:
+async def _serve(
+    app: Any, bound: socket.socket, watching: Watching, metrics: Metrics, health: LogHealth, front: Front
+) -> None:
     http, socket_of = front.protocols
     config = uvicorn.Config(
         app,
@@ -243,6 +249,7 @@ async def _serve(app: Any, bound: socket.socket, watching: Watching, metrics: Me
     tasks = [
         asyncio.create_task(watching.run(), name="console watching"),
         asyncio.create_task(metrics.watch_loop(), name="console loop lag"),
+        asyncio.create_task(health.watch(), name="console log health"),
         asyncio.create_task(server.serve(sockets=[bound]), name="console server"),
     ]
     try:
@@ -258,10 +265,10 @@ async def _serve(app: Any, bound: socket.socket, watching: Watching, metrics: Me
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    watching, lag, server = tasks
-    lag.cancel()
-    watching.cancel()
-    found = await asyncio.gather(server, lag, watching, return_exceptions=True)
+    watching, lag, health, server = tasks
+    for task in (lag, health, watching):
+        task.cancel()
+    found = await asyncio.gather(server, lag, health, watching, return_exceptions=True)
     for fault in found:
         if isinstance(fault, Exception):
             structlog.get_logger("moot.console").warning("console ended", why=str(fault))

@@ -13,6 +13,8 @@ from moot.chaos.coverage import all_rows
 from moot.chaos.faults import CLASSES, classes_of
 from moot.chaos.plan import WorldPlan, draw
 from moot.chaos.run import ChaosOptions, ChaosResult, Week, check, run
+from moot.cli.output import console
+from moot.cli.run.chaos import print_names
 from moot.protocols.kernel.errors import BadInput
 from tests.doubles.command_line import complaint, done
 
@@ -106,3 +108,15 @@ def test_the_command_line_says_what_was_lived_and_refuses_in_one_line() -> None:
         (("--seed", "1", "--faults", "botz"), "botz"),
     ):
         assert why in complaint(2, "chaos", *words)
+
+
+@pytest.mark.parametrize("columns", [40, 72, 100, 200])
+def test_a_long_list_of_names_is_wrapped_to_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    names = [f"class-{n}.of_fault_{n}" for n in range(60)]
+    print_names(console(), "never struck: ", names)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns and len(lines) >= 60 * 22 // 200
+    assert " ".join(" ".join(lines).split()) == f"never struck: {', '.join(names)}"

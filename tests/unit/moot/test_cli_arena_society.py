@@ -110,11 +110,37 @@ def test_the_societys_own_notebook_is_taken_when_the_task_names_none(tmp_path: P
 
 def test_an_invalid_task_is_a_run_that_ends_at_once(live: LiveSociety, files: Files) -> None:
     task = files.json("task.json", {**TASK, "session_id": ""})
-    done("arena", "start", live.directory, "--task", task)
+    said = moot("arena", "start", live.directory, "--task", task)
+    assert said.exit_code == 4
+    assert said.stdout.startswith("the task is in the Arena, and its run ends at once")
+    assert said.stderr.startswith("moot arena start: the task has no valid session_id")
 
     (run,) = data("arena", "record", live.directory)
     assert run["state"] == "TERMINATED_ERROR"
     assert run["reason"].startswith("SESSION_ID_MISSING: ")
+
+
+@pytest.mark.parametrize(
+    ("more", "words", "said"),
+    [
+        ({"max_rounds": 2}, (), "the task is invalid: max_rounds: Extra inputs are not permitted"),
+        ({}, ("--max-rounds", 9), "the config is invalid: max_rounds"),
+        ({}, ("--max-rounds", 0), "the config is invalid: max_rounds"),
+    ],
+)
+def test_start_says_what_the_run_refuses(
+    more: dict[str, object], words: tuple[object, ...], said: str, live: LiveSociety, files: Files
+) -> None:
+    task = files.json("task.json", {**TASK, **more})
+    result = moot("arena", "start", live.directory, "--task", task, *words)
+    assert result.exit_code == 4 and said in result.stderr
+
+
+def test_start_takes_the_number_of_rounds(live: LiveSociety, files: Files) -> None:
+    task = files.json("task.json", TASK)
+    done("arena", "start", live.directory, "--task", task, "--max-rounds", 2)
+    (run,) = data("arena", "record", live.directory)
+    assert data("arena", "record", live.directory, run["run_id"])["config"]["max_rounds"] == 2
 
 
 def test_only_admins_start_runs(live: LiveSociety, files: Files) -> None:

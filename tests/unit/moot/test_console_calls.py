@@ -17,6 +17,7 @@ from moot.console.page.session import Visit
 from moot.console.page.story import why_of
 from moot.console.page.views import pages_for
 from moot.console.reading.calls import UNSETTLED, Kind, calls_of
+from moot.console.reading.health import LogHealth
 from moot.console.reading.index import Index
 from moot.console.serving.metrics import Metrics
 from moot.memory.bodies_file import CALLS_NAME
@@ -357,7 +358,7 @@ async def test_the_page_of_a_viewer_cannot_ask_for_calls(called: Called) -> None
 
 async def test_figures_for_prometheus_name_no_message_about_calls(called: Called) -> None:
     async with watched(called.place) as model:
-        metrics = Metrics(model)
+        metrics = Metrics(model, LogHealth(called.place))
         for env in called.table.log:
             metrics.hear(env)
         text = (await metrics.text(0)).decode()
