@@ -20,7 +20,7 @@ from typer.exceptions import TyperException
 from moot.cli.errors import CliError, Unusable
 from moot.cli.output import say
 from moot.cli.place import LASTING
-from moot.cli.speaking import speak_installed
+from moot.cli.speaking import TELLS_ITSELF, explained, lacking, speak_installed
 
 PANELS: Final = {
     "Run a society": ("up", "console", "simulate", "scene", "debate", "arena", "panel", "compare", "arbiter"),
@@ -106,11 +106,13 @@ class Program(TyperGroup):
             if instead := RENAMED.get(args[0]):
                 raise Unusable(f"there is no '{args[0]}' any more: {instead}")
             if not args[0].startswith("-"):
-                speak_installed()
+                speak_installed(args[0])
             with LASTING, self.make_context(name, args, **extra) as ctx:
                 name = f"{name} {args[0]}" if args[0] in self.commands else name
                 result = self.invoke(ctx)
                 sys.stdout.flush()
+                if args[0] not in TELLS_ITSELF and (line := lacking()):
+                    say(f"{name}: {line}")
                 return result if isinstance(result, int) else 0
         except typer.Exit as done:
             return done.exit_code
@@ -120,7 +122,7 @@ class Program(TyperGroup):
             _drop_output()
             return PIPE_CLOSED
         except CliError as error:
-            say(f"{name}: {_one_line(error)}")
+            say(f"{name}: {_one_line(explained(error))}")
             return error.exit_code
         except TyperException as error:
             if type(error).__name__ == "NoArgsIsHelpError":
@@ -262,7 +264,7 @@ def _unforeseen(name: str, error: Exception) -> int:
     if os.environ.get("MOOT_DEBUG"):
         traceback.print_exception(error)
     if foreseen is not None:
-        say(f"{name}: {_one_line(foreseen)}")
+        say(f"{name}: {_one_line(explained(foreseen))}")
         return foreseen.exit_code
     line = f"{name}: unexpected {type(error).__name__}: {_one_line(error)}"
     if os.environ.get("MOOT_DEBUG"):

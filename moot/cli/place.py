@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from moot.cli.errors import Unusable
+from moot.cli.speaking import note_log
 
 if TYPE_CHECKING:
     from moot.hosts.mirrored import Mirrored
@@ -30,6 +31,7 @@ def _named(text: str) -> Path:
         raise Unusable("DIR is empty: name a directory, . for the one at hand")
     if "://" in str(text):
         raise Unusable("an address will not do here: name the data directory of a host")
+    note_log(Path(text))
     return Path(text)
 
 
@@ -44,6 +46,7 @@ def read_from(text: str, *, bodies: bool = False, serves: bool = False) -> Path:
     found = LASTING.enter_context(mirrored(text, bodies=bodies, serves=serves))
     LASTING.callback(_MIRRORS.pop, found.directory, None)
     _MIRRORS[found.directory] = found
+    note_log(found.directory)
     return found.directory
 
 

@@ -25,6 +25,7 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.grounds import Decides, found
 from moot.protocols.kernel.seats import OFFICERS
 from moot.protocols.kernel.steps import ENDED
+from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.rulebook import rulebook
 
 VOID = "void"
@@ -80,6 +81,7 @@ class _Telling:
                 and env.actor.kind != "human"
             ),
             links=tuple(self.links(asked)),
+            is_foreign=is_foreign(own[0]),
         )
 
     def kind(self) -> str:
@@ -159,8 +161,11 @@ class _Telling:
         known: dict[str, Link] = {}
         for env in story.own:
             for name, value in env.body.model_dump().items():
-                if name in NAMING and isinstance(value, str) and value and value not in left_out:
-                    known.setdefault(value, Link(value, NAMING[name], "", env.seq))
+                label = NAMING.get(name, "")
+                if label and is_foreign(env):
+                    label = name.removesuffix("_id").replace("_", " ")
+                if label and isinstance(value, str) and value and value not in left_out:
+                    known.setdefault(value, Link(value, label, "", env.seq))
         for case_id, said in story.others.items():
             if case_id not in left_out:
                 known[case_id] = self.link(case_id, said)
@@ -177,6 +182,14 @@ class _Telling:
 
     def link(self, case_id: str, said: Sequence[Envelope]) -> Link:
         return Link(case_id, kind_of(said).lower(), came_to(self.decisions(said)), said[0].seq)
+
+
+def is_foreign(env: Envelope) -> bool:
+    """Return whether a message is of a protocol that is not Moot's own."""
+    book = rulebook()
+    return isinstance(env.body, Opaque) or any(
+        type(env.body) in one.messages for one in book.protocols if one.name in book.added
+    )
 
 
 def kind_of(said: Sequence[Envelope]) -> str:

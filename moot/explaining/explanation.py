@@ -151,6 +151,7 @@ class Explanation:
         asked: The escalations about it, and what they came to.
         followed: What was said after the last decision.
         links: What belongs to the same story, in order.
+        is_foreign: Whether it is of a protocol that is not Moot's own.
     """
 
     id: str
@@ -165,12 +166,15 @@ class Explanation:
     asked: tuple[Link, ...]
     followed: tuple[Said, ...]
     links: tuple[Link, ...]
+    is_foreign: bool = False
 
     @property
     def unheard(self) -> str:
         """What is to say of the admin where no person spoke; "" where one did, or where it was escalated."""
         if self.asked or self.people:
             return ""
+        if self.is_foreign:
+            return "nobody spoke"
         is_asked = self.opened.type == ESCALATED
         return "the admin was asked, nobody has answered" if is_asked else "nobody was asked, nobody spoke"
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from moot.bots.minds.mind import View
+from moot.bots.minds.generic import GenericMind, filled
+from moot.bots.minds.mind import Mind as BotMind
+from moot.bots.minds.mind import Reply, View
 from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.minds.simulated.motion.debater import SimulatedDebater
 from moot.bots.minds.simulated.panel.writer import SimulatedPanelWriter
@@ -18,6 +20,8 @@ from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.panel_prompts import Prompt
 from moot.bots.seats.sessions import SessionStore
 from moot.bots.seats.writer import Work, Writer
+from moot.bots.tools.seeding import generator
+from moot.channels.errors import Refused
 from moot.channels.showing.wording import an
 from moot.clock import VirtualClock
 from moot.config.contracts import load_contract
@@ -30,8 +34,11 @@ from moot.plan import Plan
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.arena.seats import ARENA
 from moot.protocols.arena.verdict import parse_verdict
-from moot.protocols.kernel.envelope import Draft, Envelope
-from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.escalation.case import KIND as ESCALATION
+from moot.protocols.kernel.envelope import BOT, Draft, Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.protocol import Protocol
+from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, Seat
 from moot.protocols.motion.messages import Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.panel.contract import as_json, prepared
@@ -39,7 +46,7 @@ from moot.protocols.panel.messages import Lint, PanelAborted, PanelOpened
 from moot.protocols.panel.rights import PLACE as PANEL_PLACE
 from moot.protocols.panel.seats import PANEL, SYNTHESIZER
 from moot.protocols.research.seats import EVOLVER, SYSTEM_A
-from moot.protocols.rulebook import rules
+from moot.protocols.rulebook import rulebook, rules
 from moot.protocols.trading.seats import OPERATOR
 from moot.seating import seats_of
 from moot.simulation.durations import DEFAULT_START
@@ -67,6 +74,9 @@ Two classes of 24 pupils each, drawn by lot; one read aloud, one in silence.
 ## Limitations
 One school, one term.
 """
+
+MAX_CASES: Final = 12
+"""Number of cases that are opened of each kind of a protocol that is not Moot's own."""
 
 Progress = Callable[[float, str], None]
 
@@ -137,7 +147,12 @@ def _in_a_society(
     say = "advisory" if seat in (EVOLVER, OPERATOR) else "off"
     panel = {"enabled": say != "off", "promotions": say, "architecture": say}
     desk = {"enabled": seat not in SYSTEM_A or seat == EVOLVER}
-    settings = load_settings(minds={}, panel=panel, desk=desk, arena={"enabled": seat == EVOLVER})
+    added = next((one for one in _added() if any(info.seat == seat for info in one.seats)), None)
+    openers = [] if added is None else _openers(added)
+    if added is not None:
+        desk = {"enabled": added.switch == "desk"}
+    off: dict[str, Any] = {"schedules": {}} if openers else {}
+    settings = load_settings(minds={}, panel=panel, desk=desk, arena={"enabled": seat == EVOLVER}, **off)
     plan = Plan(
         settings=settings, seed=seed, start=DEFAULT_START, society_id="rehearsal", is_admin_simulated=True
     )
@@ -160,9 +175,70 @@ def _in_a_society(
                             min((env.sent_at - DEFAULT_START) / length, 1.0), str(env.sent_at)[:10]
                         )
                     )
+                if openers:
+                    await _open_cases(society, openers, seed, length)
                 await society.run_until(DEFAULT_START + length)
 
     VirtualClock(DEFAULT_START).run(main)
+
+
+def _added() -> list[Protocol]:
+    book = rulebook()
+    return [one for one in book.protocols if one.name in book.added]
+
+
+def _openers(added: Protocol) -> list[tuple[type[Message], Seat, str]]:
+    """Return what opens cases of a protocol without a parent: the message, who posts it, and where."""
+    found: list[tuple[type[Message], Seat, str]] = []
+    for row in added.rights:
+        kind = next((one for one in added.messages if one.model_fields["type"].default == row.type), None)
+        if kind is None or not any(kind in machine.start for machine in added.cases):
+            continue
+        writers = sorted(row.seats - OFFICERS, key=lambda one: (one != ADMIN, one not in PEOPLE, one))
+        if writers and row.channels:
+            found.append((kind, writers[0], min(row.channels)))
+    return found
+
+
+async def _open_cases(
+    society: Society, openers: list[tuple[type[Message], Seat, str]], seed: int, length: timedelta
+) -> None:
+    """Open cases at equal intervals, filled by chance within their schema; people answer what they owe likewise."""
+    host, clock = society.host, society.clock
+    generic = GenericMind(seed, rulebook().messages)
+    admin = host.bot(ADMIN)
+    admin.mind = _Person(admin.mind, generic)
+    for n in range(1, MAX_CASES + 1):
+        for kind, author, channel in openers:
+            name = str(kind.model_fields["type"].default)
+            own = kind.case_field if name not in rulebook().minted else ""
+            rng = generator("rehearsal", seed, name, n)
+            body = filled(kind, {own: f"{name.lower()}_{n}"} if own else {}, rng, clock.now())
+            draft = Draft(
+                channel,
+                author,
+                body,
+                ASKER if author in PEOPLE else BOT,
+                getattr(body, own) if own else None,
+                key=f"rehearsal/{name}/{n}",
+            )
+            with suppress(Refused):  # one that opens within another case, say
+                await host.publish(draft)
+        await society.run_until(DEFAULT_START + length * n / (MAX_CASES + 1))
+
+
+class _Person(BotMind):
+    """Answers escalations as the simulated admin does, and other duties of people by chance."""
+
+    def __init__(self, admin: BotMind, generic: GenericMind) -> None:
+        self._admin = admin
+        self._generic = generic
+
+    def consider(self, view: View) -> timedelta | None:
+        return (self._admin if view.kind == ESCALATION else self._generic).consider(view)
+
+    async def answer(self, view: View) -> Reply | None:
+        return await (self._admin if view.kind == ESCALATION else self._generic).answer(view)
 
 
 class _Rehearsed:

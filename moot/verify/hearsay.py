@@ -18,11 +18,16 @@ class Hearsay:
     def __init__(self) -> None:
         """Start with nothing heard."""
         self._heard: Counter[str] = Counter()
+        self._people: Counter[str] = Counter()
 
     def hear(self, env: Envelope, minds: Minds) -> None:
         """Take in a message of a bot or a person that is an opinion, and what filled the seats then."""
         if env.actor.kind == "human":
-            self._heard["by people" if env.actor.platform not in PLAYED else SIMULATED] += 1
+            if env.actor.platform in PLAYED:
+                self._heard[SIMULATED] += 1
+            else:
+                self._heard["by people"] += 1
+                self._people[env.actor.name[:100]] += 1
         elif (mind := minds.writer(env)) in LABELS:
             self._heard[mind] += 1
         else:
@@ -32,3 +37,7 @@ class Hearsay:
     def figures(self) -> dict[str, int]:
         """Return how many messages are whose: people's, of shipped minds, of each seat with a mind of its own."""
         return dict(sorted(self._heard.items()))
+
+    def people(self) -> dict[str, int]:
+        """Return how many messages each person wrote."""
+        return dict(sorted(self._people.items()))

@@ -93,6 +93,7 @@ class Report:
         unproven: What the log lets anybody compute again and was not, or came out otherwise without being wrong.
         warnings: What else there is to know.
         heard: How many messages were taken as said, by whose they are; nobody computes an opinion again.
+        people: Number of those messages that each person wrote.
         is_complete: Whether the log was read to its end; False after `MAX_FINDINGS`.
         figures: What the log holds, as `Tally.figures` says.
     """
@@ -103,6 +104,7 @@ class Report:
     unproven: tuple[Remark, ...] = ()
     warnings: tuple[Remark, ...] = ()
     heard: Mapping[str, int] = field(default_factory=dict)
+    people: Mapping[str, int] = field(default_factory=dict)
     is_complete: bool = True
     figures: Mapping[str, Any] = field(default_factory=dict)
 
@@ -126,6 +128,7 @@ class Report:
             "unproven": [remark._asdict() for remark in self.unproven],
             "warnings": [warning._asdict() for warning in self.warnings],
             "heard": dict(self.heard),
+            "people": dict(self.people),
             "figures": dict(self.figures),
         }
 

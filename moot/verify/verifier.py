@@ -180,6 +180,7 @@ class Verifier:
         lacking = ", ".join(sorted(self._docket.lacking))
         of = (
             f"the protocol {lacking}, which is not installed here"
+            " (install its package, or name its module by --protocol)"
             if lacking
             else "no type that this Moot knows"
         )
@@ -287,6 +288,7 @@ class Verifier:
             findings=findings,
             unproven=self._findings.unproven(),
             heard=self._hearsay.figures(),
+            people=self._hearsay.people(),
             warnings=self._findings.warnings(),
             is_complete=is_complete,
             figures=figures,

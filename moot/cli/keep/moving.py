@@ -13,6 +13,7 @@ from moot.cli.errors import Unusable
 from moot.cli.numbers import Replicas
 from moot.cli.output import plural, write_json
 from moot.cli.place import AsJson
+from moot.cli.speaking import note_log
 from moot.place import data_dir
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def import_(
         )
     if is_nats(target):
         address = _address(target)
+        note_log(Path(source))
         head = to_nats(data_dir(Path(source)), address, replicas=replicas)
         where = str(address)
     else:

@@ -163,6 +163,8 @@ def print_report(target: Console, named: str, report: Report) -> None:
     """Print what was found, one finding a line."""
     from rich.text import Text
 
+    from moot.channels.showing.wording import clean
+
     figures = report.figures
     span = " to ".join(
         str(figures[name])[:16].replace("T", " ") for name in ("first_at", "last_at") if figures.get(name)
@@ -194,6 +196,9 @@ def print_report(target: Console, named: str, report: Report) -> None:
     if report.heard and not report.findings:
         said = ", ".join(f"{count:,} {whose}" for whose, count in report.heard.items())
         print_hanging(target, Text(), Text(f"opinions, taken as said: {said}", "dim"), 0)
+        if report.people:
+            who = ", ".join(f"{count:,} by {name}" for name, count in report.people.items())
+            print_hanging(target, Text(), Text(clean(f"what people said: {who}"), "dim"), 0)
     for what, remarks in (("not borne out: ", report.unproven), ("", report.warnings)):
         for remark in remarks:
             times = f" (and {remark.messages - 1:,} more)" if remark.messages > 1 else ""

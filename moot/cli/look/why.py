@@ -44,8 +44,8 @@ def why(
 ) -> None:
     """Say why something came about: who decided what, on which figures, who objected, what followed.
 
-    ID may be a debate, a strategy, a deployment, a promotion, an alert, a trade, an escalation, a run, a panel, a
-    motion, an experiment, an obligation, or a message by its number.
+    ID may be a case of any protocol (a debate, a deployment, a promotion, an alert, a trade, an escalation, a run, a
+    panel, a motion, an experiment), a strategy, an obligation, or a message by its number.
     """
     from moot.explaining.explain import explain
     from moot.logs import open_log
@@ -77,7 +77,10 @@ def print_why(target: Console, found: Explanation) -> None:
         lines.append(_line(objection.said))
         lines += [f"- {text}" for text in objection.texts]
     page.rows("objected", lines or ["nobody did"])
-    page.rows("admin", [*map(_link, found.asked), *map(_line, found.people)] or [found.unheard])
+    page.rows(
+        "people" if found.is_foreign else "admin",
+        [*map(_link, found.asked), *map(_line, found.people)] or [found.unheard],
+    )
     page.rows("followed", [_line(one) for one in found.followed[:MOST]])
     rest = len(found.links) - MOST
     more = [f"and {rest} more: --json names them"] if rest > 0 else []
