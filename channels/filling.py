@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from moot.channels.showing.wording import clean
-from moot.protocols.kernel.acts import Act, Blank
+from moot.protocols.kernel.acts import Act, Blank, Doer
+from moot.protocols.kernel.errors import Malformed, ProtocolError
 from moot.protocols.kernel.redact import redact
 from moot.protocols.rulebook import rulebook
 
@@ -72,6 +73,20 @@ def with_kept(act: Act, fields: Mapping[str, Any], keep: Callable[[str], str]) -
     return found
 
 
+def completed(act: Act, fields: Mapping[str, Any], doer: Doer) -> Mapping[str, Any]:
+    """Return the fields of an act's message, with what the act itself adds.
+
+    Raises:
+        ValueError: The act refuses them, or its code fails (R-G14).
+    """
+    try:
+        return act.complete(fields, doer)
+    except (ValueError, ProtocolError):
+        raise
+    except Exception as exc:
+        raise Malformed("R-G14", f"the act {act.name} fails: {type(exc).__name__}", field="kind") from exc
+
+
 def choices_of(blank: Blank) -> Sequence[str]:
     """Return what a blank can be, where that is a list."""
     return sorted(rulebook().bots) if blank.is_seat else blank.choices
@@ -92,7 +107,12 @@ def from_words(act: Act, words: Mapping[str, Sequence[str]]) -> Mapping[str, Any
     }
     if act.read is None:
         return {blank.becomes: _read(act, blank, found) for blank, found in said.items()}
-    return act.read({blank.name: " ".join(found) for blank, found in said.items()})
+    try:
+        return act.read({blank.name: " ".join(found) for blank, found in said.items()})
+    except (ValueError, ProtocolError):
+        raise
+    except Exception as exc:
+        raise ValueError(f"the act {act.name} fails: {type(exc).__name__}") from exc
 
 
 def from_values(act: Act, values: Mapping[str, object]) -> Mapping[str, Any]:

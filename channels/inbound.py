@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from moot.channels.filling import completed
 from moot.channels.surface import InboundAct
 from moot.protocols.kernel.acts import Doer
 from moot.protocols.kernel.envelope import Actor, Draft
@@ -67,7 +68,7 @@ def draft_of(
     declared = rulebook().acts.get(act.kind)
     if declared is None:
         raise Malformed("K1", f"nobody can {act.kind} in this society", field="kind")
-    fields = declared.complete(act.fields, Doer(act.user_id, act.platform, key_of(act), about_case_id))
+    fields = completed(declared, act.fields, Doer(act.user_id, act.platform, key_of(act), about_case_id))
     about = fields.get(declared.about)
     return Draft(
         channel=place_of(act.kind, act.channel, case_channel),

@@ -22,6 +22,7 @@ from moot.memory.inmemory import InMemoryStore
 from moot.memory.store import Store
 from moot.outage import Outage
 from moot.protocols.escalation.case import EscalationState
+from moot.protocols.kernel import rule_faults
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Forbidden
@@ -30,6 +31,7 @@ from moot.protocols.kernel.minds import STAND_IN
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation
 from moot.protocols.kernel.officers import MIND_FAILED, ClockSet
 from moot.protocols.kernel.people import SeatReleased, SeatTaken
+from moot.protocols.kernel.rule_faults import RuleFault
 from moot.protocols.kernel.rules import Gate, Rules
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, Seat
 from moot.protocols.rulebook import rulebook
@@ -75,6 +77,7 @@ class Host(Folding):
 
     def attach(self) -> None:
         """Fold from now on whatever the bus appends; the bus's end is the host's (K5)."""
+        rule_faults.on_faulted(_note_fault)
         self.bus.on_append = self.on_append
         self.bus.on_fault = self._fail
 
@@ -103,7 +106,15 @@ class Host(Folding):
             )
         self._wake(env, fx)
         for listener in self.listeners:
-            listener(env, fx)
+            try:
+                listener(env, fx)
+            except Exception as exc:
+                if not self.docket.is_added(env):
+                    raise
+                # What shows a message of a foreign protocol may run that protocol's code (R-G14).
+                _log.error(
+                    "a listener failed", seq=env.seq, type=env.body.type, error=f"{type(exc).__name__}: {exc}"
+                )
 
     def _fail(self, fault: Exception) -> None:
         self.fault = fault
@@ -207,6 +218,13 @@ class Host(Folding):
         if sight is not EVERYTHING:
             said = [e for e in said if may_see(sight, e)]
             notes = [e for e in notes if may_see(sight, e)]
+        try:
+            brief = self.rules.types[state.kind].brief(state, current, context)
+        except Exception as exc:
+            self.docket.accuse(current, exc)
+            if self.duty_runner is not None:
+                self.duty_runner.wake()
+            return None
         now = self.clock.now()
         elapsed = now - state.anchor_at
         return View(
@@ -217,7 +235,7 @@ class Host(Folding):
             self._refusals.get(current.id, ""),
             tuple([e for e in said if e.channel in readable]),
             tuple([e for e in notes if e.channel in readable]) if notes else (),
-            self.rules.types[state.kind].brief(state, current, context),
+            brief,
             self.store.read() if sight.has_memory else NOTHING_REMEMBERED,
             context.conservative_a,
             elapsed if elapsed > NO_TIME else NO_TIME,
@@ -376,6 +394,10 @@ class Host(Folding):
         """Return when something next falls due."""
         return self.docket.next_instant()
 
+    def mute(self, draft: Draft) -> bool:
+        """Ask no longer for a duty that stands in the log; returns False for one of Moot's own protocols."""
+        return self.docket.mute(draft)
+
     # ------------------------------------------------------------ watching
 
     def state(self) -> dict[str, Any]:
@@ -387,6 +409,18 @@ class Host(Folding):
             "obligations": len(self.docket.open),
             "escalations": context.running.get("escalation", 0),
         }
+
+
+def _note_fault(fault: RuleFault) -> None:
+    """Log what the AUDIT of a rule fault must not hold: it differs between machines and versions (R-G14)."""
+    _log.error(
+        "rule fault",
+        of_seq=fault.of_seq,
+        case_id=fault.case_id,
+        why=fault.reason,
+        error=str(fault.error)[:500],
+        traceback_sha256=fault.digest,
+    )
 
 
 def _nothing(_ref: str) -> str:

@@ -81,6 +81,9 @@ def decode_body(raw: bytes | str) -> Message:
         raise _malformed(exc, "body") from None
     except (UnicodeError, RecursionError) as exc:
         raise Malformed("messages", f"is not JSON: {exc}", field="body") from None
+    except Exception as exc:
+        # A validator of a foreign message raised what none may raise (R-G14).
+        raise Malformed("R-G14", f"its validator fails: {type(exc).__name__}", field="body") from None
 
 
 def decode_envelope(raw: bytes | str) -> Envelope:
@@ -124,6 +127,9 @@ def _decode(text: str) -> tuple[Any, Message]:
         return _decode_rare(text, exc)
     except (UnicodeError, RecursionError) as exc:
         raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
+    except Exception:
+        # A validator of a foreign message raised what none may raise: the body folds as nothing (R-G14).
+        return _decode_rare(text, None)
 
 
 def _envelope(wire: Any, body: Message, json: str, digest: str) -> Envelope:
@@ -193,7 +199,11 @@ def _decode_rare(text: str, error: ValidationError | None) -> tuple[Any, Message
     try:
         wire = _reader(rulebook())(json.dumps({**value, "body": stand_in}))
         if kind in rulebook().messages:
-            return wire, decode_body(json.dumps(fresh))
+            try:
+                return wire, decode_body(json.dumps(fresh))
+            except Malformed as exc:
+                if exc.rule != "R-G14":
+                    raise
         return wire, Opaque(type=kind, data=body)
     except ValidationError as exc:
         raise _malformed(exc, "line") from None

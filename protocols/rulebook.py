@@ -15,12 +15,13 @@ from pydantic import Field, TypeAdapter
 from moot.protocols.arena.protocol import PROTOCOL as ARENA
 from moot.protocols.calls.protocol import PROTOCOL as CALLS
 from moot.protocols.escalation.protocol import PROTOCOL as ESCALATION
-from moot.protocols.escalation.watch import Watch
+from moot.protocols.escalation.watch import GuardedSource, Source, Watch
 from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.catalogue import ANY, Channel, Matrix, Right, Viewers
 from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.errors import LocalProtocolError
 from moot.protocols.kernel.grounds import together
+from moot.protocols.kernel.guarded import GuardedFold
 from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.minds import Minds
@@ -177,17 +178,32 @@ class Rulebook:
 
     def _folds(self) -> Sequence[Fold]:
         return (
-            *(make() for one in self.protocols for make in one.folds),
+            *(self._guarded(make(), one) for one in self.protocols for make in one.folds),
             People(self.seats),
             Minds(),
-            Watch([source for one in self.protocols for source in one.sources()]),
-            *(make() for one in self.protocols for make in one.cycles),
+            Watch([self._watched(source, one) for one in self.protocols for source in one.sources()]),
+            *(self._guarded(make(), one) for one in self.protocols for make in one.cycles),
         )
 
+    @staticmethod
+    def _guarded(fold: Fold, protocol: Protocol) -> Fold:
+        return fold if protocol in BUILT_IN else GuardedFold(fold, protocol.name)
+
+    @staticmethod
+    def _watched(source: Source, protocol: Protocol) -> Source:
+        return source if protocol in BUILT_IN else GuardedSource(source, protocol.name)
+
     def _resembles(self, expected: Message, given: Message, context: RuleContext) -> bool:
-        return any(
-            one.resembles(expected, given, context) for one in self.protocols if one.resembles is not None
-        )
+        for one in self.protocols:
+            if one.resembles is None:
+                continue
+            try:
+                if one.resembles(expected, given, context):
+                    return True
+            except Exception:
+                if one in BUILT_IN:
+                    raise
+        return False
 
 
 def _merged(tables: Any) -> dict[str, Any]:

@@ -44,7 +44,13 @@ def position(subject: object) -> str:
 
 
 def _called(case_id: str, step: str) -> str:
-    """Name a step in words; a time in its name is told, a number where its protocol says of what it is one."""
+    """Name a step in words; a time in its name is told, a number where its protocol says of what it is one.
+
+    A step that was entered again has the count of its entries behind it (R-G15).
+    """
+    step, _, entry = step.partition("@")
+    if entry:
+        return f"{_called(case_id, step)}, round {entry}"
     if (noun := _noun(case_id, step)) is not None:
         return noun.replace(f" of round {_NUMBER}", "")
     found = _COUNTED.fullmatch(step)

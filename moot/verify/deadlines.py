@@ -11,10 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from moot.protocols.kernel.docket import Docket, Effects
-from moot.protocols.kernel.duties import ripe_duty
+from moot.protocols.kernel.duties import ripe_duties
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.officers import ClockSet, ends_outage
 from moot.protocols.kernel.officers import Violation as ViolationMessage
+from moot.protocols.kernel.rule_faults import FAULT, is_of_fault
 from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings
 
@@ -112,7 +113,10 @@ class Deadlines:
             cause, draft = docket.pending[key]
             docket.revoke(key)
             body = draft.body
-            if isinstance(body, ViolationMessage):
+            if is_of_fault(draft) or docket.waiting.get(draft.case_id or "") == FAULT:
+                why = f"a rule raises here that did not raise when this was logged: {getattr(body, 'reason', '')}"
+                self._findings.warn("rule_fault", cause, why)
+            elif isinstance(body, ViolationMessage):
                 why = f"it breaks a rule and no VIOLATION stands beside it: {body.why}"
                 self._findings.add(
                     cause, "violation", body.rule, f"{body.field}: {why}" if body.field else why
@@ -130,6 +134,10 @@ class Deadlines:
             key = draft.identity()
             if key not in self._said and not docket.is_unspoken(draft):
                 self._said.add(key)
+                if is_of_fault(draft):
+                    why = f"a rule of {draft.case_id} raises here and did not raise when this was logged"
+                    self._findings.warn("rule_fault", seq, why)
+                    continue
                 why = f"{draft.author} owed a {draft.body.type} ({key}) and did not post it before this"
                 self._findings.add(seq, "settled", "K5", why)
 
@@ -137,7 +145,7 @@ class Deadlines:
         """Yield what was due before an instant and stands in no message yet."""
         latest = before - timedelta.resolution
         for obligation, is_void in docket.deadlines.ripe(latest):
-            yield ripe_duty(docket, obligation, is_void=is_void)
+            yield from ripe_duties(docket, obligation, is_void=is_void)
         if self._is_settling(before):
             return
         for fold in docket.context.folds:

@@ -14,11 +14,19 @@ from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import ClockSet, Ruling, TimeoutPing
+from moot.protocols.kernel.rule_faults import FAULT, FAULTED
 from moot.protocols.kernel.seats import OFFICERS
 from moot.verify.report import Findings
 
 KEPT: Final = 4096
 """So many closed obligations are remembered; a superseded message is never far behind."""
+
+
+def _is_of_fault(env: Envelope, docket: Docket) -> bool:
+    """Return True for a message about a case of which a rule raised; what it asked for was dropped (R-G14)."""
+    case_id = env.case_id or ""
+    ended = docket.ended.get(case_id)
+    return docket.waiting.get(case_id) == FAULT or (ended is not None and ended.outcome == FAULTED)
 
 
 class Closed(NamedTuple):
@@ -45,6 +53,8 @@ class Officers:
         body = env.body
         pending = docket.pending.get(env.id)
         self._expected = pending[1] if pending is not None else None
+        if isinstance(body, Ruling) and body.outcome == FAULTED:
+            return
         obligation_id = env.obligation_id
         if pending is not None:
             self._as_derived(env, pending[1])
@@ -64,7 +74,7 @@ class Officers:
             if withdrawn is not None and env.id != f"withdrawn/{withdrawn}":
                 self._bad(env, "K1", f"id: the end of {withdrawn} is not derived from anything")
 
-    def after(self, env: Envelope, fx: Effects, slack: timedelta) -> None:
+    def after(self, env: Envelope, fx: Effects, slack: timedelta, docket: Docket) -> None:
         """Take in what the fold of a message changed; judge one without effect."""
         at = env.sent_at
         if isinstance(env.body, ClockSet) and (held := env.body.held):
@@ -75,7 +85,7 @@ class Officers:
             self._closed.append(Closed(obligation, at))
         for state in fx.ended:
             self._ended.append((state.case_id, at))
-        if fx.superseded:
+        if fx.superseded and not _is_of_fault(env, docket):
             self._superseded(env, at - slack)
 
     def _gone(self, obligation_id: str) -> Closed | None:

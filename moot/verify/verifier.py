@@ -217,7 +217,7 @@ class Verifier:
             lifecycle.after(env, docket)
         self._envelopes.after(env, fx)
         if fx.closed or fx.ended or fx.superseded or kind == "CLOCK_SET":
-            self._officers.after(env, fx, lifecycle.slack)
+            self._officers.after(env, fx, lifecycle.slack, docket)
         self._deadlines.after(env, fx, docket)
         if kind in LESSONS:
             self._principles.after(env, fx)
@@ -249,6 +249,11 @@ class Verifier:
             # Whatever the folds fail on, the log holds it: it must not end the verification.
             self._findings.add(seq, "valid_body", "K5", f"it cannot be folded: {type(exc).__name__}: {exc}")
         else:
+            if fx.fault is not None and isinstance(fx.fault.error, OfficerFault):
+                self._findings.add(seq, "officer", "K5", fx.fault.error.why)
+            if fx.is_unproven:
+                why = f"{env.case_id} ended because a rule raised; the rule does not raise here"
+                self._findings.warn("rule_fault", seq, why)
             if fx.violation is not None:
                 # Its traceback holds the frame that holds it, for the collector to find.
                 fx.violation.__traceback__ = None

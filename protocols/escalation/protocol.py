@@ -7,6 +7,7 @@ from typing import Final
 from moot.protocols.escalation import acts, grounds, messages, rights, wording
 from moot.protocols.escalation.case import ESCALATION
 from moot.protocols.escalation.mode import Modes
+from moot.protocols.escalation.watch import RuleFaults
 from moot.protocols.kernel.protocol import Protocol, declared, type_of
 from moot.protocols.kernel.rules import Minted
 from moot.protocols.kernel.seats import ADMIN, REFEREE
@@ -24,6 +25,7 @@ PROTOCOL: Final = Protocol(
     rights=rights.RIGHTS,
     cases=(ESCALATION,),
     folds=(Modes,),
+    sources=lambda: (RuleFaults(),),
     acts=acts.ACTS,
     minted={"ESCALATION": Minted(("escalation_id",), "esc", True)},
 )

@@ -167,6 +167,16 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
         ),
         "R-P2",
     ),
+    "faulted": Trigger(
+        "DECISION_NEEDED",
+        "society",
+        "Case {subject}: a rule of its protocol failed, and the case ended",
+        (
+            ("Leave it ended: nothing follows from it", "none"),
+            ("Stop the society", "stop_society"),
+        ),
+        "R-G14",
+    ),
     "budget": Trigger("DECISION_NEEDED", "society", _SPENT, (_SILENT, _SIMULATED, _RAISE, _STOP), "K27"),
     "budget_simulated": Trigger(
         "DECISION_NEEDED", "society", _SPENT, (_SIMULATED, _SILENT, _RAISE, _STOP), "K27"

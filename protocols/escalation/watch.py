@@ -21,10 +21,13 @@ from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, opti
 from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.errors import LocalProtocolError
 from moot.protocols.kernel.figures import SECOND_AUDIT
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.rule_faults import FAULTED
 from moot.protocols.kernel.seats import REFEREE
+from moot.protocols.kernel.steps import check_instant
 
 REMEMBERED: Final = 1024
 """So many duties that were overtaken are told from ones that never were, and each for so many seqs."""
@@ -80,6 +83,71 @@ class Source:
     def timed(self, now: datetime, docket: Docket) -> Iterable[Condition]:
         """Return the conditions that time alone has made true by `now`; pure."""
         return ()
+
+
+class RuleFaults(Source):
+    """Escalate each case that ended because a rule of its protocol raised (R-G14)."""
+
+    deeds = Deed.RULED
+
+    def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
+        """Return the condition of the case that this RULING ended."""
+        decision = fx.decision
+        if decision is None or decision.outcome != FAULTED or docket.context.version < SECOND_AUDIT:
+            return ()
+        why = f"A rule of {env.case_id} raised an exception; the AUDIT before the RULING names it."
+        return (Condition("faulted", env.case_id or "", holds=True, context=why, evidence=(env.seq,)),)
+
+
+class GuardedSource(Source):
+    """A source of a foreign protocol: what it raises ends in the audit, and nothing else (R-G14)."""
+
+    def __init__(self, inner: Source, protocol: str) -> None:
+        """Guard a source."""
+        self.inner = inner
+        self.protocol = protocol
+        self.types, self.deeds, self.ends = inner.types, inner.deeds, inner.ends
+
+    def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
+        """Return the conditions that this envelope makes true or false, none where the source raises."""
+        try:
+            return self._checked(self.inner.changes(env, fx, docket))
+        except Exception as exc:
+            self._fault(exc, docket)
+            return ()
+
+    def alarm(self, docket: Docket) -> datetime | None:
+        """Return the instant at which time alone makes a condition true, None where the source raises."""
+        try:
+            found = self.inner.alarm(docket)
+            if found is not None:
+                check_instant(found)
+        except Exception as exc:
+            self._fault(exc, docket)
+            return None
+        return found
+
+    def timed(self, now: datetime, docket: Docket) -> Iterable[Condition]:
+        """Return the conditions that time alone has made true by `now`, none where the source raises."""
+        try:
+            return self._checked(self.inner.timed(now, docket))
+        except Exception as exc:
+            self._fault(exc, docket)
+            return ()
+
+    @staticmethod
+    def _checked(conditions: Iterable[Condition]) -> list[Condition]:
+        found = list(conditions)
+        for one in found:
+            if one.code not in TRIGGERS:
+                raise LocalProtocolError(f"there is no trigger {one.code}")
+            escalation_of(one)
+        return found
+
+    def _fault(self, error: Exception, docket: Docket) -> None:
+        if docket.at is not None:
+            name = type(self.inner).__name__
+            docket.fault_rule(f"source {name}", self.protocol, error, f"source-{self.protocol}-{name}"[:150])
 
 
 @dataclass(slots=True)
@@ -244,25 +312,12 @@ class Watch(Fold):
         return None
 
     def _escalation(self, condition: Condition, watched: Watched) -> Draft:
-        code, subject = condition.code, condition.subject
-        trigger = TRIGGERS[code]
-        options = options_of(code)
         return Draft(
             channel="#admin",
             author=REFEREE,
             actor=OFFICER,
             key=_key(condition, watched),
-            body=Escalation(
-                level=trigger.level,
-                system=trigger.system,
-                trigger=trigger.text.format(subject=subject),
-                context=condition.context,
-                suggested_actions=tuple(option.label for option in options),
-                trigger_code=code,
-                subject=subject,
-                evidence_seqs=condition.evidence,
-                options=options,
-            ),
+            body=escalation_of(condition),
         )
 
     def alarm(self, docket: Docket) -> datetime | None:
@@ -331,6 +386,24 @@ def _added_page(condition: Condition, watched: Watched, env: Envelope) -> Draft:
         in_reply_to=env.id,
         key=f"added/{case_id}/{env.seq}",
         body=EscalationPaged(escalation_id=case_id, n=watched.added, added=condition.added),
+    )
+
+
+def escalation_of(condition: Condition) -> Escalation:
+    """Return the ESCALATION of a condition."""
+    code, subject = condition.code, condition.subject
+    trigger = TRIGGERS[code]
+    options = options_of(code)
+    return Escalation(
+        level=trigger.level,
+        system=trigger.system,
+        trigger=trigger.text.format(subject=subject),
+        context=condition.context,
+        suggested_actions=tuple(option.label for option in options),
+        trigger_code=code,
+        subject=subject,
+        evidence_seqs=condition.evidence,
+        options=options,
     )
 
 

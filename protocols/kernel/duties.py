@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
@@ -31,11 +31,15 @@ _INSTANT: Final = timedelta(microseconds=1)
 
 def due(docket: Docket, now: datetime) -> Iterator[Draft]:
     """List what the officers owe at this instant, most urgent first."""
-    yield from [draft for _, draft in docket.pending.values()]
+    immediate = dict(docket.pending)
+    yield from [draft for _, draft in immediate.values()]
     for obligation, is_void in docket.deadlines.ripe(now):
-        yield ripe_duty(docket, obligation, is_void=is_void)
+        yield from ripe_duties(docket, obligation, is_void=is_void)
     for fold in docket.context.ringing:
         yield from fold.ring(now, docket)
+    if len(docket.pending) != len(immediate):
+        # The AUDIT of a fold that failed just now.
+        yield from [draft for key, (_, draft) in docket.pending.items() if key not in immediate]
 
 
 def overdue(docket: Docket, before: datetime) -> Iterator[str]:
@@ -48,11 +52,34 @@ def overdue(docket: Docket, before: datetime) -> Iterator[str]:
             yield f"seq {seq} asks {draft.author} for a {draft.body.type}, none came"
     latest = before - _INSTANT
     for obligation, is_void in docket.deadlines.ripe(latest):
-        draft = ripe_duty(docket, obligation, is_void=is_void)
-        yield f"{draft.author} owed a {draft.body.type} ({draft.identity()})"
+        for draft in ripe_duties(docket, obligation, is_void=is_void):
+            yield f"{draft.author} owed a {draft.body.type} ({draft.identity()})"
     for fold in docket.context.ringing:
         for draft in fold.ring(latest, docket):
             yield f"{draft.author} owed a {draft.body.type} ({draft.identity()})"
+
+
+def ripe_duties(docket: Docket, obligation: Obligation, *, is_void: bool) -> tuple[Draft, ...]:
+    """Derive what an obligation asks of an officer whose deadline has come; where its rule raises, the case's end."""
+    try:
+        return (ripe_duty(docket, obligation, is_void=is_void),)
+    except Exception as exc:
+        return docket.fault_duties(obligation, exc)
+
+
+def fails(docket: Docket, state: CaseState) -> bool:
+    """Return True where a rule of an open case raises that is only asked: a brief, a discharge, what silence says."""
+    machine = docket.rules.types[state.kind]
+    for owed in state.owed:
+        try:
+            machine.brief(state, owed, docket.context)
+            if owed.seat in OFFICERS:
+                discharge_of(docket, owed)
+            elif machine.steps[owed.rule].missed is not None:
+                void_of(docket, owed)
+        except Exception:
+            return True
+    return False
 
 
 def ripe_duty(docket: Docket, obligation: Obligation, *, is_void: bool) -> Draft:
@@ -102,7 +129,7 @@ def void_of(docket: Docket, obligation: Obligation) -> Draft:
         body=Ruling(
             obligation_id=obligation.id,
             case_id=None,
-            outcome=outcome,  # type: ignore[arg-type]
+            outcome=outcome,
             reason=reason,
             rule=rule,
             of_seq=None,
@@ -139,7 +166,7 @@ def _case_ruling(env: Envelope, decision: Decision, case_id: str) -> Ruling:
     return Ruling(
         obligation_id=None,
         case_id=case_id,
-        outcome=decision.outcome,  # type: ignore[arg-type]
+        outcome=decision.outcome,
         reason=decision.reason,
         rule=decision.rule,
         of_seq=env.seq,

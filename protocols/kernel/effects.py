@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.rule_faults import RuleFault
 
 
 class Effects:
@@ -22,6 +23,8 @@ class Effects:
         decision: The decision that this ruling put into effect.
         started: First states of cases that this message opened.
         ended: Last states of cases that this message ended.
+        fault: The exception in a protocol's code that this message led to, if any; its case waits for the RULING.
+        is_unproven: A RULING `faulted` on a case in which no rule raised when it was folded here.
         superseded: An officer's message that came too late to matter.
         deeds: What it did besides being said, as the bits of `context.Deed`.
     """
@@ -36,10 +39,12 @@ class Effects:
     decision: Decision | None = None
     started: Sequence[CaseState] = ()
     ended: Sequence[CaseState] = ()
+    fault: RuleFault | None = None
+    is_unproven: bool = False
     superseded: bool = False
     deeds: int = 0
 
     @property
     def is_in_effect(self) -> bool:
         """Whether the message broke no rule and came in time."""
-        return self.violation is None and not self.superseded
+        return self.violation is None and self.fault is None and not self.superseded

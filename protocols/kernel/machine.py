@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.case import CaseState, Decision, Ended, changed, owing
 from moot.protocols.kernel.context import RuleContext
@@ -18,9 +18,30 @@ from moot.protocols.kernel.figures import ByField, check
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.rule_faults import FAULTED
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
-from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, illegal, nothing
+from moot.protocols.kernel.steps import (
+    ENDED,
+    STOP,
+    Effect,
+    Move,
+    Owe,
+    RuleInput,
+    Step,
+    check_instant,
+    illegal,
+    nothing,
+)
 from moot.protocols.kernel.times import rfc3339
+
+KERNEL_FIELDS: Final = frozenset({"case_id", "kind", "phase", "parent", "opened_seq", "owed", "outcome"})
+"""Fields of a state that no effect changes."""
+
+MAX_OUTCOME: Final = 200
+"""Maximum length of an outcome, in characters."""
+
+RESERVED_OUTCOMES: Final = frozenset({STOP, FAULTED})
+"""Outcomes of rulings that the kernel itself gives a meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +82,8 @@ class Machine:
         children: By (phase, kind), what the end of a case in this one does; that of another does nothing.
         dry: By phase, the move that is made when nothing is owed in it any more; its effect is None where something
             else is waited for.
+        outcomes: What rulings on silence may say; empty: what its steps say. Where a step's outcome is a function, this
+            is what it is held to.
         idle: Phases in which nobody owes, each with what ends it.
         parent_of: Returns the case in which an opener says that it opens, None for none.
         after_end: (ended, envelope) -> the violation of a message that comes after the end.
@@ -82,6 +105,7 @@ class Machine:
     rulings: Mapping[str, Move] = field(default_factory=dict)
     children: Mapping[tuple[str, str], Move] = field(default_factory=dict)
     dry: Mapping[str, Move] = field(default_factory=dict)
+    outcomes: tuple[str, ...] = ()
     idle: Mapping[str, str] = field(default_factory=dict)
     parent_of: Callable[[Message], str | None] | None = None
     after_end: Callable[[Ended, Envelope], Violation] | None = None
@@ -145,11 +169,14 @@ class Machine:
         """Make an obligation; None where it is owed at an instant that never comes."""
         step = self.steps[owe.step]
         at = owe.at or given.at
+        if at is not given.at:
+            check_instant(at)
         if step.next_at is not None:
             last = given.due.opened_at if given.due is not None and given.due.rule == owe.step else None
             following = step.next_at(state, at, last)
             if following is None:
                 return None
+            check_instant(following)
             return step.owed(owe.step, state, following, given, following)
         return step.owed(owe.step, state, owe.subject, given, at)
 
@@ -193,10 +220,19 @@ class Machine:
         to = effect.to or move.to[0]
         if to not in move.to:
             raise LocalProtocolError(f"the machine {self.kind}: a move leads to {to}, its row says {move.to}")
+        if not KERNEL_FIELDS.isdisjoint(effect.changes):
+            names = ", ".join(sorted(KERNEL_FIELDS.intersection(effect.changes)))
+            raise LocalProtocolError(
+                f"the machine {self.kind}: an effect changes {names}, which are the kernel's"
+            )
         if self.note is not None:
             for note in effect.notes:
                 self.note(note)
         if to == ENDED:
+            if not isinstance(effect.outcome, str) or not 0 < len(effect.outcome) <= MAX_OUTCOME:
+                raise LocalProtocolError(
+                    f"the machine {self.kind}: a case ends with an outcome, not {type(effect.outcome).__name__}"
+                )
             return changed(state, {**effect.changes, "owed": (), "outcome": effect.outcome}, to)
         new = changed(state, effect.changes, to)
         left = self._kept(state, new, effect, given)
@@ -252,7 +288,20 @@ class Machine:
         missed = self.steps[due.rule].missed
         if missed is None:
             raise LocalProtocolError(f"{due.id} is not ruled on")
-        return missed.decision(state)
+        decision = missed.decision(state)
+        if why := self._why_not(decision.outcome):
+            raise LocalProtocolError(f"the machine {self.kind}: {why}")
+        return decision
+
+    def _why_not(self, outcome: object) -> str:
+        """Return why an outcome is none of a ruling on silence here, "" where it is one."""
+        if not isinstance(outcome, str) or not outcome.strip() or len(outcome) > MAX_OUTCOME:
+            return f"the outcome of a ruling is a text of 1 to {MAX_OUTCOME} characters, not {str(outcome)[:40]!r}"
+        if outcome in RESERVED_OUTCOMES:
+            return f"the outcome {outcome} is the kernel's own: choose another word"
+        if self.outcomes and outcome not in self.outcomes:
+            return f"the outcome {outcome} of a ruling is not declared: {', '.join(self.outcomes)} are"
+        return ""
 
     def ruled(
         self,
@@ -335,6 +384,9 @@ def faults(machine: Machine) -> Iterator[str]:
     for name, step in machine.steps.items():
         if step.missed is None and (callable(step.seat) or step.seat not in OFFICERS | PEOPLE):
             yield f"the step {name} does not say what silence leads to"
+        outcome = step.missed.outcome if step.missed is not None else None
+        if outcome is not None and not callable(outcome) and (why := machine._why_not(outcome)):
+            yield f"the step {name}: {why}"
         if (step.seat in OFFICERS) != (step.discharge is not None):
             yield f"the step {name}: an officer's duty, and no other, says how it is discharged"
         for figure in step.figures.rules if isinstance(step.figures, ByField) else ():

@@ -10,9 +10,9 @@ from pydantic import Field
 from moot.protocols.kernel.fields import FrozenJson, Minted, SeatName, Whole
 from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Share, Text
 
-Outcome = Literal["void", "REJECT", "skip", "conservative", "stop", "reduce_exposure", "DEPLOY", "ESCALATE"]
-"""What a ruling does: voids an obligation, rejects, skips a slot, turns conservative, stops a chain, halves positions,
-deploys, asks the admin."""
+Outcome = Ident
+"""What a ruling does. Moot's own protocols void an obligation, REJECT, skip a slot, turn conservative, stop a chain,
+reduce_exposure, DEPLOY or ESCALATE; others use their own words. `faulted` ends a case whose rule raised (R-G14)."""
 
 
 class SocietyStarted(Message):

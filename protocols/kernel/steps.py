@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.errors import LocalProtocolError, Violation
 from moot.protocols.kernel.figures import Figures
 from moot.protocols.kernel.frozen import FrozenDict
 from moot.protocols.kernel.message import Message
@@ -27,6 +27,10 @@ ENDED: Final = "ended"
 
 STOP: Final = "stop"
 """The ruling that a human STOP leads to, see `Machine.rulings`."""
+
+MIN_YEAR: Final = 1000
+MAX_YEAR: Final = 9000
+"""Years of the instants that rules may name: what is counted from them stays a date."""
 
 UNCHANGED: Final[Mapping[str, Any]] = FrozenDict()
 """The changes of an effect that changes no field."""
@@ -297,7 +301,7 @@ class Step:
     def _narrowed(self, due: Obligation, state: CaseState, given: RuleInput) -> Obligation:
         """Return an obligation with what depends on the state."""
         within = self.within
-        return Obligation(
+        narrowed = Obligation(
             due.id,
             due.case_id,
             due.seat,
@@ -310,6 +314,24 @@ class Step:
             due.outage,
             due.rule,
             due.subject,
+        )
+        check_instant(narrowed.due_at)
+        if type(narrowed.may_see) is not Visibility or type(narrowed.expects) is not tuple:
+            raise LocalProtocolError(
+                f"the step {self.phase}: may_see is a Visibility, and asks a tuple of types"
+            )
+        return narrowed
+
+
+def check_instant(at: object) -> None:
+    """Check that an instant which a rule names can be compared with all others.
+
+    Raises:
+        LocalProtocolError: It has no time zone, or lies so far off that deadlines cannot be counted from it.
+    """
+    if not isinstance(at, datetime) or at.tzinfo is None or not MIN_YEAR <= at.year <= MAX_YEAR:
+        raise LocalProtocolError(
+            f"an instant has a time zone and a year from {MIN_YEAR} to {MAX_YEAR}, not {at!r}"
         )
 
 

@@ -13,9 +13,12 @@ from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.duties import discharge_of, ping_of, void_of
 from moot.protocols.kernel.effects import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
-from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.errors import OfficerFault, Violation
+from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import Ruling, TimeoutPing
+from moot.protocols.kernel.officers import Audit, Ruling, TimeoutPing
+from moot.protocols.kernel.officers import Violation as ViolationMessage
+from moot.protocols.kernel.rule_faults import FAULT, FAULTED, RULE_FAULT, why_no_ruling
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 from moot.protocols.kernel.upcast import Opaque
 
@@ -45,6 +48,67 @@ def fold_officer(docket: Docket, env: Envelope, fx: Effects, before: datetime | 
         return
     if type(body) is Opaque:
         return
+    if type(body) is Ruling and body.outcome == FAULTED:
+        _end_faulted(docket, env, body, fx)
+        return
+    if type(body) is Audit and body.event == RULE_FAULT:
+        docket.audited.add(env.id)
+        docket.revoke(env.id)
+        return
+    if docket.waiting.get(env.case_id or "") == FAULT and _is_overtaken(docket, env, body):
+        fx.superseded = True
+        return
+    try:
+        _fold_duty(docket, env, fx)
+    except (Violation, OfficerFault):
+        raise
+    except Exception as exc:
+        state = docket.cases.get(env.case_id or "")
+        if state is None:
+            raise
+        docket.fault_case(state.case_id, exc, env, fx)
+
+
+def _end_faulted(docket: Docket, env: Envelope, body: Ruling, fx: Effects) -> None:
+    """Apply the RULING that ends a case of which a rule raised (R-G14)."""
+    if why := why_no_ruling(env):
+        raise OfficerFault(why, seq=env.seq)
+    case_id = body.case_id or ""
+    if docket.never_was(case_id):
+        raise OfficerFault(f"there never was a case {case_id}", seq=env.seq)
+    docket.end_faulted(env, case_id, fx)
+
+
+def _is_overtaken(docket: Docket, env: Envelope, body: Message) -> bool:
+    """Return True for what a case no longer asks for because a rule of it raised; its VIOLATIONs stand all the same."""
+    if env.id in docket.pending:
+        return False
+    return type(body) is not ViolationMessage or not _stands_beside(env, body)
+
+
+def _stands_beside(env: Envelope, body: ViolationMessage) -> bool:
+    return env.id == f"violation/{body.of_seq}"
+
+
+def _is_aftermath(docket: Docket, env: Envelope) -> bool:
+    """Return True for the VIOLATION of a message that came while its case waited for a RULING `faulted`.
+
+    A rule that no longer raises leaves the case open until that RULING, so nothing derives the VIOLATION (R-G14).
+    """
+    body = env.body
+    if type(body) is not ViolationMessage or body.rule != "K10" or not _stands_beside(env, body):
+        return False
+    return env.case_id in docket.cases or env.case_id in docket.ended
+
+
+def _fold_duty(docket: Docket, env: Envelope, fx: Effects) -> None:
+    """Apply an officer's message that is no part of the society's life.
+
+    Raises:
+        OfficerFault: No table asks for it, or not like this.
+    """
+    rules = docket.rules
+    kind = env.body.type
     expected = _expected(docket, env)
     if expected is None:
         if kind in rules.unowed:
@@ -54,8 +118,15 @@ def fold_officer(docket: Docket, env: Envelope, fx: Effects, before: datetime | 
         if _was_owed(docket, env):
             fx.superseded = True
             return
+        if _is_aftermath(docket, env):
+            fx.superseded = True
+            return
         raise OfficerFault(f"{env.author} posted a {kind} that no table asks for", seq=env.seq)
-    _compare(docket, expected, env)
+    try:
+        _compare(docket, expected, env)
+    except OfficerFault:
+        if not _is_aftermath(docket, env):
+            raise
     docket.pending.pop(env.id, None)
     docket.arose.pop(env.id, None)
     _apply(docket, env, fx)

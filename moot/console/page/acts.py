@@ -71,7 +71,7 @@ def faults_of(person: Person, act: Act, values: Mapping[str, object]) -> dict[st
         return missing
     try:
         given = filling.with_kept(act, filling.from_values(act, values), lambda _text: "")
-        fields = act.complete(given, Doer(person.user_id, PLATFORM, "form"))
+        fields = filling.completed(act, given, Doer(person.user_id, PLATFORM, "form"))
         act.message.model_validate({"type": act.type, **fields})
     except ValidationError as exc:
         return {
