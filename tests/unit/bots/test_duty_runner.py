@@ -149,6 +149,9 @@ class Desk:
     def next_instant(self) -> datetime | None:
         return self.next
 
+    def mute(self, _draft: Draft) -> bool:
+        return False
+
     async def publish(self, draft: Draft) -> Receipt:
         self.tried.append(draft.key)
         outcome = self.outcomes.pop(0) if self.outcomes else "accepted"
