@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -100,6 +101,7 @@ def from_words(act: Act, words: Mapping[str, Sequence[str]]) -> Mapping[str, Any
     Raises:
         ValueError: A blank is missing or there is none of that name, or a word is none of those that it can be.
     """
+    words = _by_blank(act, words)
     given = {name: found for name, found in words.items() if any(map(str.strip, found))}
     said = {
         blank: [_meant(blank, word) for word in items_of(blank, given[blank.name])]
@@ -121,9 +123,9 @@ def from_values(act: Act, values: Mapping[str, object]) -> Mapping[str, Any]:
     Raises:
         ValueError: As `from_words`.
     """
-    given = {name: value for name, value in values.items() if not is_blank(value)}
+    given = {name: value for name, value in _by_blank(act, values).items() if not is_blank(value)}
     if act.read is not None:
-        return from_words(act, {name: [str(value)] for name, value in given.items()})
+        return from_words(act, {name: [_as_text(value)] for name, value in given.items()})
     fields: dict[str, Any] = {}
     for blank in _filled(act, given):
         value = given[blank.name]
@@ -136,6 +138,97 @@ def from_values(act: Act, values: Mapping[str, object]) -> Mapping[str, Any]:
         as_held = tuple(meant) if isinstance(meant, list) else meant
         fields[blank.becomes] = as_held if found is None else found
     return fields
+
+
+def from_fields(act: Act, given: Mapping[str, object], *, has_case: bool = False) -> Mapping[str, Any]:
+    """Return the fields of an act that a program gives by the names of its message or by those that `moot act` prints.
+
+    Args:
+        act: What is done.
+        given: The fields.
+        has_case: Whether the case that it is about follows from where it was said.
+
+    Raises:
+        ValueError: A field is missing or unknown, or given under two names; all of them are named, and what it takes.
+    """
+    fields = {name: value for name, value in given.items() if name != "type"}
+    native = act.message.model_fields
+    known = {name: blank for blank in act.asks for name in blank.names}
+    if unknown := [name for name in fields if name not in native and name not in known]:
+        raise ValueError(f"unknown field {_listed(unknown)}; {takes(act)}")
+    if all(name in native for name in fields):
+        found = {name: _typed(act, name, value) for name, value in fields.items()}
+    else:
+        found = _translated(act, fields, known)
+    lacking = [
+        blank
+        for blank in act.asks
+        if (is_needed(act, blank) or blank.becomes == act.about)
+        and not (has_case and blank.becomes == act.about)
+        and all(is_blank(fields.get(name)) for name in (*blank.names, blank.becomes))
+    ]
+    # What has no field of its own in the message may be given as the fields that it is read into.
+    if lacking := [one for one in lacking if one.becomes in native or one.aliases or not fields]:
+        missing = ", ".join(" or ".join(map(repr, reversed(one.names[:2]))) for one in lacking)
+        raise ValueError(f"missing field {missing}; {takes(act)}")
+    return found
+
+
+def takes(act: Act) -> str:
+    """Return the names of the fields that an act takes, for people."""
+    return f"{act.name} takes " + (", ".join("/".join(blank.names) for blank in act.asks) or "no fields")
+
+
+def _translated(act: Act, fields: Mapping[str, object], known: Mapping[str, Blank]) -> Mapping[str, Any]:
+    """Return the message's fields, where some are given by the names of the act's blanks."""
+    native = act.message.model_fields
+    blanks: dict[str, object] = {}
+    rest: dict[str, Any] = {}
+    for name, value in fields.items():
+        blank = known.get(name)
+        if blank is None or (name in native and name not in (blank.name, blank.field)):
+            rest[name] = _typed(act, name, value)
+        elif is_blank(value):
+            continue
+        elif blank.name in blanks and blanks[blank.name] != value:
+            raise ValueError(
+                f"{' and '.join(n for n in blank.names if n in fields)} are the same field: give one"
+            )
+        else:
+            blanks[blank.name] = value
+    if all(blank.name in blanks for blank in act.asks if is_needed(act, blank)):
+        return {**rest, **from_values(act, blanks)}
+    return {
+        **rest,
+        **{known[name].becomes: value for name, value in blanks.items() if known[name].becomes in native},
+    }
+
+
+def _typed(act: Act, name: str, value: object) -> object:
+    """Return a text as the number or truth value that the field wants, where it wants one."""
+    info = act.message.model_fields[name]
+    if not isinstance(value, str):
+        return value
+    wanted: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+    adapter: TypeAdapter[Any] = TypeAdapter(wanted)
+    if _tried(partial(adapter.validate_python, strict=True), value) is not None:
+        return value
+    found = _tried(adapter.validate_strings, value)
+    return value if found is None else found
+
+
+def _by_blank(act: Act, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is given by the names of the act's blanks, in place of their other names."""
+    names = {name: blank.name for blank in reversed(act.asks) for name in blank.names}
+    return {names.get(name, name): value for name, value in given.items()}
+
+
+def _as_text(value: object) -> str:
+    return json.dumps(value) if isinstance(value, dict | list) else str(value)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(clean(name, 40)) for name in names)
 
 
 def items_of(blank: Blank, words: Sequence[str]) -> Sequence[str]:

@@ -8,7 +8,12 @@ from typing import Any, Final
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.acts import Act, Blank, Words
 
-_ID: Final = Blank("id", "id of the escalation, as the message shows it", "escalation_id")
+_ID: Final = Blank(
+    "id",
+    "id of the escalation, as the message shows it",
+    "escalation_id",
+    aliases=("escalation", "case", "case_id"),
+)
 
 
 def is_option(said: str) -> bool:
@@ -38,7 +43,14 @@ ACTS: Final = (
         command="reply",
         does="answer an escalation",
         message=EscalationAnswer,
-        asks=(_ID, Blank("option_or_text", "number of an option, or your answer in words")),
+        asks=(
+            _ID,
+            Blank(
+                "option_or_text",
+                "number of an option, or your answer in words",
+                aliases=("option", "text", "answer"),
+            ),
+        ),
         about="escalation_id",
         read=_answer,
     ),

@@ -54,6 +54,7 @@ class Blank:
         is_loose: It may be several words though it is not the last.
         sign: It is a list, and in a line this sign stands before each of its items; it may be left out, and comes last.
         is_kept: Forms alone ask for it: a text that is kept as evidence, of which the field gets the reference.
+        aliases: Other names under which programs may give it.
     """
 
     name: str
@@ -64,6 +65,12 @@ class Blank:
     is_loose: bool = False
     sign: str = ""
     is_kept: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return every name under which it may be given, its own first."""
+        return tuple(dict.fromkeys((self.name, *((self.field,) if self.field else ()), *self.aliases)))
 
     @property
     def becomes(self) -> str:

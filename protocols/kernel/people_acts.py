@@ -56,9 +56,9 @@ ACTS: Final = (
         does="decide a case",
         message=Override,
         asks=(
-            Blank("case", "id of the case", "case_id"),
+            Blank("case", "id of the case", "case_id", aliases=("id",)),
             Blank("verdict", "what you decide", choices=("APPROVE", "REJECT")),
-            Blank("why", WHY),
+            Blank("why", WHY, aliases=("reason",)),
         ),
         about="case_id",
         in_case=True,
@@ -78,7 +78,7 @@ ACTS: Final = (
         message=Stop,
         asks=(
             Blank("scope", "society, system A, system B, or a case's id", is_loose=True),
-            Blank("why", WHY),
+            Blank("why", WHY, aliases=("reason",)),
         ),
         read=_stop,
     ),

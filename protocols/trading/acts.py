@@ -16,13 +16,19 @@ def _by(fields: Mapping[str, Any], doer: Doer) -> Mapping[str, Any]:
 
 
 ACTS: Final = (
-    Act(name="halt", does="halt all trading", message=Halt, asks=(Blank("reason", WHY),), complete=_by),
+    Act(
+        name="halt",
+        does="halt all trading",
+        message=Halt,
+        asks=(Blank("reason", WHY, aliases=("why",)),),
+        complete=_by,
+    ),
     Act(
         name="resume",
         does="let trading go on, or end the conservative mode",
         message=Resume,
         asks=(
-            Blank("reason", WHY),
+            Blank("reason", WHY, aliases=("why",)),
             Blank("lifts", "message numbers of the reasons to lift, where there are several", sign="lifts:"),
         ),
     ),

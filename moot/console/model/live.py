@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from moot.channels.chat.commands import Asked, CommandError, parse
 from moot.channels.errors import ChannelError
-from moot.channels.filling import with_kept
+from moot.channels.filling import from_fields, with_kept
 from moot.channels.inbound import place_of
 from moot.channels.log.file import LOG_NAME
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId
@@ -158,9 +158,15 @@ class Live(Looking):
         try:
             check_key(key)
             if kind == LINE:
+                if "text" not in fields or len(fields) > 1:
+                    raise CommandError(
+                        "a command takes one field, 'text', such as \"/note mind the drawdown\""
+                    )
                 said = parse(str(fields.get("text", "")))
                 if not isinstance(said, Asked):
                     kind, fields = said.kind, said.fields
+            else:
+                kind, fields = _declared(kind, fields, has_case=reply_to is not None)
         except (CommandError, Malformed) as exc:
             return ActReply(str(exc), ok=False)
         if why := self.why_not(person, kind, channel):
@@ -247,6 +253,24 @@ class Live(Looking):
 
     async def show_escalations(self, page: str, escalation_ids: frozenset[str]) -> None:
         await self.watching.reaching.hold(page, escalation_ids)
+
+
+def _declared(kind: str, fields: Mapping[str, object], *, has_case: bool) -> tuple[str, Mapping[str, object]]:
+    """Return an act's name and the fields of its message, by whichever names they are given.
+
+    Raises:
+        Malformed: There is no such act, or a field is missing or unknown.
+    """
+    acts = rulebook().acts
+    act = acts.get(kind) or next((one for one in acts.values() if one.word == kind), None)
+    if act is None:
+        raise Malformed(
+            "K1", f"unknown act {kind[:40]!r}; there are {', '.join(acts)} and {LINE}", field="kind"
+        )
+    try:
+        return act.name, from_fields(act, fields, has_case=has_case)
+    except ValueError as exc:
+        raise Malformed("K1", str(exc), field="fields") from None
 
 
 def _pace(op: Op, receipt: Receipt) -> str:

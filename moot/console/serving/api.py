@@ -15,6 +15,7 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
+from moot.channels.filling import choices_of, is_needed
 from moot.channels.surface import ActReply
 from moot.console.errors import ConsoleError, NotReady, NotThere
 from moot.console.hub import Hub
@@ -25,8 +26,11 @@ from moot.console.reading.calls import Kind
 from moot.console.reading.health import LogHealth
 from moot.console.serving.metrics import CONTENT_TYPE, Metrics
 from moot.console.serving.stream import events
+from moot.protocols.kernel.acts import LINE
+from moot.protocols.kernel.acts import Act as DeclaredAct
 from moot.protocols.kernel.faults import why
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.rulebook import rulebook
 from moot.version import MOOT_VERSION
 
 TITLE: Final = "Moot"
@@ -49,6 +53,8 @@ class Act(BaseModel):
     """Something a person does.
 
     `kind` is the name of an act, or `command` with a line such as `/note mind the drawdown` in `fields.text`.
+    `fields` takes the names that `moot act` prints, such as `id` and `option_or_text`, or those of the act's message,
+    such as `escalation_id` and `option`; an answer names what is missing or unknown.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -238,7 +244,12 @@ def add_api(app: FastAPI, model: ReadModel, hub: Hub, metrics: Metrics, health: 
             headers={"x-accel-buffering": "no"},
         )
 
-    @router.post("/acts", summary="Do something as yourself; repeating it with its key does it once")
+    @router.post(
+        "/acts",
+        summary="Do something as yourself; repeating it with its key does it once",
+        description=_acts_text(),
+        openapi_extra={"requestBody": {"content": {"application/json": {"examples": _act_examples()}}}},
+    )
     async def act(request: Request, said: Act) -> Response:
         person = person_of(request)
         reply = await model.act(
@@ -264,6 +275,49 @@ def add_api(app: FastAPI, model: ReadModel, hub: Hub, metrics: Metrics, health: 
     app.add_exception_handler(ConsoleError, _unable)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(StarletteHTTPException, _failed)
+
+
+def _acts_text() -> str:
+    """Return the acts with the names of their fields, for OpenAPI."""
+    lines = [f"* `{act.name}`: {act.does}. Fields: {_fields_text(act)}." for act in rulebook().acts.values()]
+    more = f"* `{LINE}`: a line of chat. Fields: `text`."
+    return "\n".join(
+        (
+            "`fields` takes the names that `moot act` prints, or those of the act's message. The acts:",
+            "",
+            *lines,
+            more,
+        )
+    )
+
+
+def _fields_text(act: DeclaredAct) -> str:
+    """Return what an act takes: each field with its other names, and whether it may be left out."""
+    texts = []
+    for blank in act.asks:
+        name, *others = blank.names
+        notes = [f"or {' or '.join(f'`{other}`' for other in others)}"] if others else []
+        notes += [] if is_needed(act, blank) else ["optional"]
+        texts.append(f"`{name}`" + (f" ({'; '.join(notes)})" if notes else ""))
+    return ", ".join(texts) or "none"
+
+
+def _act_examples() -> dict[str, Any]:
+    """Return an example of every act, for OpenAPI."""
+    return {
+        act.name: {
+            "summary": act.does,
+            "value": {
+                "kind": act.name,
+                "key": "chosen-once-per-act",
+                "fields": {
+                    blank.name: choices_of(blank)[0] if choices_of(blank) else blank.help
+                    for blank in act.asks
+                },
+            },
+        }
+        for act in rulebook().acts.values()
+    }
 
 
 def person_of(request: Request) -> Person:

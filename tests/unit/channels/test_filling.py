@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 import pytest
 
-from moot.channels.filling import MOST_KEPT, form_of, from_values, from_words, with_kept
+from moot.channels.filling import MOST_KEPT, form_of, from_fields, from_values, from_words, takes, with_kept
 from moot.protocols.kernel.acts import Act, Blank
 from moot.protocols.kernel.fields import FrozenJson
 from moot.protocols.kernel.message import Instant, Message, Part, Share, Text, Texts
@@ -176,3 +177,89 @@ def test_a_text_that_is_kept_becomes_its_reference_and_holds_no_secret() -> None
     with pytest.raises(ValueError, match="the context has 100,001 characters, 100,000 are the most"):
         with_kept(DEBATE, {"question": "Where?", "context_ref": "x" * (MOST_KEPT + 1)}, keep)
     assert len(kept) == 1
+
+
+# ---------------------------------------------------------------- fields by any of their names
+
+ESC = "esc_20260223_1000"
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "wanted"),
+    [
+        ("answer", {"id": ESC, "option_or_text": "3"}, {"escalation_id": ESC, "option": 3, "text": None}),
+        ("answer", {"id": ESC, "option_or_text": 3}, {"escalation_id": ESC, "option": 3, "text": None}),
+        ("answer", {"escalation_id": ESC, "option_or_text": "wait"}, {"escalation_id": ESC, "text": "wait"}),
+        ("answer", {"escalation": ESC, "option": 2}, {"escalation_id": ESC, "option": 2}),
+        ("answer", {"escalation": ESC, "option": "2"}, {"escalation_id": ESC, "option": 2}),
+        ("answer", {"case_id": ESC, "text": "wait"}, {"escalation_id": ESC, "text": "wait"}),
+        ("answer", {"escalation_id": ESC, "option": 2, "text": None}, {"escalation_id": ESC, "option": 2}),
+        ("answer", {"escalation_id": ESC, "option": "2"}, {"escalation_id": ESC, "option": 2}),
+        ("answer", {"id": ESC, "answer": "1"}, {"escalation_id": ESC, "option": 1}),
+        ("ack", {"id": ESC}, {"escalation_id": ESC}),
+        ("ack", {"escalation": ESC}, {"escalation_id": ESC}),
+        ("ack", {"escalation_id": ESC}, {"escalation_id": ESC}),
+        ("halt", {"why": "odd"}, {"reason": "odd"}),
+        ("halt", {"reason": "odd"}, {"reason": "odd"}),
+        ("resume", {"why": "calm", "lifts": ["3", "5"]}, {"reason": "calm", "lifts": ("3", "5")}),
+        ("note", {"text": "hello"}, {"text": "hello"}),
+        (
+            "override",
+            {"case": "hyp_1", "verdict": "reject", "why": "bad data"},
+            {"case_id": "hyp_1", "verdict": "REJECT", "why": "bad data"},
+        ),
+        (
+            "override",
+            {"case_id": "hyp_1", "verdict": "REJECT", "why": "bad data"},
+            {"case_id": "hyp_1", "verdict": "REJECT", "why": "bad data"},
+        ),
+        ("take", {"seat": "critic"}, {"seat": "critic"}),
+        ("release", {"seat": "critic"}, {"seat": "critic"}),
+        ("stop", {"scope": "system B", "reason": "enough"}, {"scope": "system B", "why": "enough"}),
+        ("budget", {"scope": "day", "amount": "$5"}, {"scope": "day"}),
+        ("arena", {"prompt_or_task": "plan it"}, {"task": {"initial_prompt": "plan it"}}),
+        ("arena", {"prompt_or_task": {"initial_prompt": "x"}}, {"task": {"initial_prompt": "x"}}),
+        ("arena", {"task": {"initial_prompt": "x"}}, {"task": {"initial_prompt": "x"}}),
+        (
+            "debate",
+            {"question": "tea?", "options": ["yes", "no"]},
+            {"question": "tea?", "options": ("yes", "no")},
+        ),
+        ("debate", {"question": "tea?", "context": "a text"}, {"question": "tea?", "context_ref": "a text"}),
+    ],
+)
+def test_a_program_gives_the_fields_of_an_act_by_any_of_their_names(kind, given, wanted):
+    found = from_fields(rulebook().acts[kind], given)
+    assert {
+        name: found[name] if not isinstance(found[name], list) else tuple(found[name]) for name in wanted
+    } == wanted
+
+
+def test_every_act_takes_the_names_that_it_prints_and_those_of_its_form():
+    for act in rulebook().acts.values():
+        for blank in act.asks:
+            assert all(name in takes(act) for name in blank.names)
+        with pytest.raises(ValueError, match="unknown field 'colour'; " + act.name + " takes "):
+            from_fields(act, {"colour": "red"})
+        if act.asks:
+            with pytest.raises(ValueError, match=f"missing field .*{act.asks[0].name}"):
+                from_fields(act, {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "why"),
+    [
+        ("answer", {"option": 3}, "missing field 'escalation_id' or 'id'"),
+        ("answer", {"id": ESC}, "missing field 'option' or 'option_or_text'"),
+        ("answer", {"id": ESC, "option_or_text": " "}, "missing field 'option' or 'option_or_text'"),
+        ("answer", {"id": ESC, "choice": 3}, "unknown field 'choice'"),
+        ("answer", {"id": ESC, "escalation": "esc_2", "option": 1}, "are the same field"),
+        ("ack", {}, "missing field 'escalation_id' or 'id'"),
+        ("halt", {}, "missing field 'why' or 'reason'"),
+        ("override", {"case": "hyp_1", "why": "x"}, "missing field 'verdict'"),
+        ("override", {"case": "hyp_1", "verdict": "MAYBE", "why": "x"}, "MAYBE"),
+    ],
+)
+def test_what_is_missing_or_unknown_is_named(kind, given, why):
+    with pytest.raises(ValueError, match=re.escape(why)):
+        from_fields(rulebook().acts[kind], given)
