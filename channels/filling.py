@@ -157,7 +157,7 @@ def from_fields(act: Act, given: Mapping[str, object], *, has_case: bool = False
     if unknown := [name for name in fields if name not in native and name not in known]:
         raise ValueError(f"unknown field {_listed(unknown)}; {takes(act)}")
     if all(name in native for name in fields):
-        found = {name: _typed(act, name, value) for name, value in fields.items()}
+        found: Mapping[str, Any] = {name: _typed(act, name, value) for name, value in fields.items()}
     else:
         found = _translated(act, fields, known)
     lacking = [

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from moot.bots.officers.lab import Lab
-from moot.bots.officers.referee import named
+from moot.bots.officers.referee import named, resolved_audit
 from moot.channels.bus import Receipt
 from moot.channels.errors import Refused
 from moot.channels.guests.drafts import draft_from_json, draft_to_json
@@ -19,10 +19,13 @@ from moot.host import Host
 from moot.protocols.arena.session import completed
 from moot.protocols.arena.state import RunState
 from moot.protocols.codec import decode_body
+from moot.protocols.escalation.case import ANSWERED, EscalationState
+from moot.protocols.escalation.case import KIND as ESCALATION_KIND
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Forbidden, Late, Malformed, Violation
+from moot.protocols.kernel.figures import SECOND_AUDIT
 from moot.protocols.kernel.guests import check_guest
 from moot.protocols.kernel.message import changed
 from moot.protocols.kernel.naming import display_name
@@ -35,6 +38,10 @@ MOST_ID: Final = 100
 
 NOTES_KEPT: Final = 1_000
 """Messages of people that changed nothing or opened a case, whose authors may still ask about them."""
+
+
+class AnsweredBefore(Late):
+    """An answer or acknowledgement of a resolved escalation, whose AUDIT is written (R-G13)."""
 
 
 class Door:
@@ -70,8 +77,11 @@ class Door:
             if draft.author == LAB:
                 return await self._said_by_lab(draft)
             await self._check_reply(draft)
+            await self._check_resolved(draft)
             draft = self._completed(self._as_whom(draft))
             check_guest(draft, self._host.docket)
+        except AnsweredBefore as late:
+            raise Refused(late) from late
         except Violation as violation:
             refused = Refused(violation)
             await self._host.audit_refusal(
@@ -163,6 +173,42 @@ class Door:
         named = draft.in_reply_to
         if named is not None and await self._host.bus.seq_of(named) is None:
             raise Malformed("K1", f"no message has the id {named[:80]!r}", field="in_reply_to")
+
+    async def _check_resolved(self, draft: Draft) -> None:
+        """Tell whoever answers a resolved escalation so; the log keeps one AUDIT a person and escalation (R-G13).
+
+        An option that ends the conservative mode is let through, for it decides that (R-F2).
+
+        Raises:
+            AnsweredBefore: It is resolved, or its first answer is there.
+        """
+        body, context = draft.body, self._host.docket.context
+        if not isinstance(body, EscalationAck | EscalationAnswer) or context.version < SECOND_AUDIT:
+            return
+        case_id, docket = body.escalation_id or draft.case_id or "", self._host.docket
+        state, ended = docket.cases.get(case_id), docket.ended.get(case_id)
+        if ended is not None and ended.kind == ESCALATION_KIND:
+            how = ended.outcome
+        elif isinstance(state, EscalationState) and state.phase == ANSWERED:
+            how = "answered"
+        else:
+            return
+        self._check_speaker(draft.actor, is_admin_needed=False)
+        if await self._host.bus.seq_of(draft.identity()) is not None:
+            # The very answer that resolved it, delivered again.
+            return
+        is_admin = self.seat_of(draft.actor.platform, draft.actor.user_id) == ADMIN
+        if (
+            is_admin
+            and isinstance(body, EscalationAnswer)
+            and context.fold_named("modes").ends_by(body, docket)
+        ):
+            return
+        why = f"{case_id} was {how} before; that stands, and this changes nothing"
+        await self._host.publish(
+            resolved_audit(draft.actor, case_id, draft_to_json(draft).encode(), why, seat=draft.author)
+        )
+        raise AnsweredBefore("R-G13", why)
 
     def _check_speaker(self, actor: Actor, *, is_admin_needed: bool) -> bool:
         """Check that somebody speaks, and is an admin where that is needed; return whether they are one.

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
-from moot.protocols.kernel.officers import ON_PURPOSE, STREAM_LIMITED, Audit, PersonNamed
+from moot.protocols.kernel.officers import ANSWERED_BEFORE, ON_PURPOSE, STREAM_LIMITED, Audit, PersonNamed
 from moot.protocols.kernel.redact import keepsake, redact
 from moot.protocols.kernel.seats import REFEREE
 
@@ -55,6 +55,21 @@ def named(actor: Actor, name: str, key: str) -> Draft:
     """Say what a person is called; `key` is the derived id (`People.key`)."""
     body = PersonNamed(platform=actor.platform, user_id=actor.user_id, display_name=name)
     return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=key)
+
+
+def resolved_audit(actor: Actor, case_id: str, raw: bytes, why: str, *, seat: str) -> Draft:
+    """Return the AUDIT of an answer to a resolved escalation; its id is that of person and escalation (R-G13)."""
+    text, truncated = keepsake(raw)
+    body = Audit(
+        event=ANSWERED_BEFORE,
+        seat=redact(seat)[:200],
+        channel="#admin",
+        reason=redact(f"{actor.name}: {why}")[:2000],
+        bytes=text,
+        truncated=truncated,
+    )
+    key = f"resolved/{case_id}/{actor.own('')}"
+    return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=key[:MOST_KEY])
 
 
 class RefusalAudit:

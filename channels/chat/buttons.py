@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from moot.channels.showing.layout import units
-from moot.channels.showing.rendering import Button
+from moot.channels.showing.rendering import Button, predicate
+from moot.channels.surface import Posting
 
 _FORM: Final = re.compile(r"moot\|(?:(ack)|answer\|(-?[0-9]{1,18}))\|(.*)", re.DOTALL)
 
@@ -56,6 +57,11 @@ def read_button_id(text: str) -> Press | None:
         return None
     ack, option, escalation_id = found.groups()
     return Press("ack", escalation_id) if ack else Press("answer", escalation_id, int(option))
+
+
+def outcome_of(item: Posting) -> str:
+    """Return how an escalation ended, as its post shows it in place of its buttons (R-G13)."""
+    return predicate(item.envelope, item.who).partition(": ")[2] or predicate(item.envelope, item.who)
 
 
 def with_ids(buttons: Sequence[Button], most_id: int, most_buttons: int) -> tuple[tuple[str, Button], ...]:

@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 import aiohttp
+import structlog
 
+from moot.channels.chat.buttons import outcome_of
 from moot.channels.discord.connection import Connection
 from moot.channels.discord.library import AsyncWebhookAdapter, discord
 from moot.channels.discord.places import Place, Places
-from moot.channels.discord.rendering import Rendered, message, thread_name
+from moot.channels.discord.rendering import MOST_CONTENT, Rendered, escape, message, thread_name, weight
 from moot.channels.discord.troubles import (
     ARCHIVED,
     INVALID_WEBHOOK,
@@ -28,6 +30,7 @@ from moot.channels.discord.troubles import (
     strange,
     tracing,
 )
+from moot.channels.showing.layout import cut, units
 from moot.channels.surface import PlatformMessageId, Posting, PostRefused, SurfaceDown
 from moot.protocols.kernel.seats import Seat
 
@@ -44,6 +47,14 @@ _ESCAPE: Final = re.compile(r"\\([^a-zA-Z0-9\s])")
 
 _GONE: Final = frozenset({UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, THREAD_EXISTS})
 _REPAIRED: Final = frozenset({UNKNOWN_WEBHOOK, INVALID_WEBHOOK, UNKNOWN_CHANNEL, ARCHIVED, LOCKED})
+
+
+RESOLVED: Final = "ESCALATION_RESOLVED"
+
+OUTCOME: Final = "**Resolved** · "
+"""Beginning of the line that shows how an escalation ended."""
+
+MOST_OUTCOME: Final = 400
 
 
 class Poster:
@@ -69,6 +80,7 @@ class Poster:
             trace_configs=[tracing()],
         )
         self._threadless: dict[int, None] = {}
+        self._log = structlog.get_logger().bind(surface="discord")
 
     async def close(self) -> None:
         """Let go of the connections; safe to call twice."""
@@ -81,6 +93,8 @@ class Poster:
             SurfaceDown, RateLimited, PostRefused: As they say.
         """
         what = message(item)
+        if item.envelope.body.type == RESOLVED and item.root is not None:
+            await self._show_outcome(item, item.root)
         thread = thread_of(item)
         if thread in self._threadless:
             thread = None
@@ -104,6 +118,41 @@ class Poster:
             maybe_posted=False,
             everywhere=False,
         )
+
+    async def _show_outcome(self, item: Posting, root: PlatformMessageId) -> None:
+        """Take the buttons off the post of a resolved escalation, and show there how it ended (R-G13).
+
+        It comes before the post, so that a failure on the way is tried again with it.
+
+        Raises:
+            SurfaceDown, RateLimited: As they say; nothing was posted.
+        """
+        channel_id, _, message_id = root.partition("/")
+        with before_the_post():
+            place = await self._places.place(item.channel)
+            try:
+                with renamed(f"edit a post in {item.channel}", passing=_REPAIRED | _GONE):
+                    post: Any = await self._client.http.get_message(int(channel_id), int(message_id))
+                    content = str(post.get("content") or "").partition(f"\n{OUTCOME}")[0]
+                    outcome = escape(cut(outcome_of(item), MOST_OUTCOME, weight))
+                    line = f"\n{OUTCOME}{outcome}"
+                    await self._adapter.edit_webhook_message(
+                        place.webhook_id,
+                        place.webhook_token,
+                        int(message_id),
+                        session=self._session,
+                        payload={
+                            "content": cut(content, MOST_CONTENT - units(line)) + line,
+                            "components": [],
+                            "allowed_mentions": {"parse": []},
+                        },
+                        with_components=True,
+                    )
+            except (discord.HTTPException, PostRefused, SurfaceDown) as exc:
+                if isinstance(exc, SurfaceDown) and exc.everywhere:
+                    raise
+                # It is gone, or another webhook's: the outcome is posted all the same.
+                self._log.info("escalation's post not edited", message=message_id, why=str(exc))
 
     async def _execute(self, place: Place, what: Rendered, thread: int | None) -> object:
         payload: dict[str, Any] = {

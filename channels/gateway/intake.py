@@ -186,5 +186,7 @@ def _reply_to(receipt: Mapping[str, Any]) -> ActReply:
             return ActReply(f"Noted as message {seq}{opens}.", seq=seq)
         case "superseded":
             return ActReply(f"Message {seq} stands as it was first said.", ok=False, seq=seq)
+        case "refused" if receipt.get("rule") == "R-G13":
+            return ActReply(f"Not taken: {receipt['why']}.", ok=False)
         case _:
             return ActReply(f"{_REFUSED}{receipt.get('why', 'no reason given')}", ok=False)

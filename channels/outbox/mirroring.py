@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.officers import ANSWERED_BEFORE
 from moot.protocols.rulebook import rulebook
 
 Stream = Callable[[int], AsyncGenerator[Sequence[str], None]]
@@ -53,12 +54,17 @@ def everything(_envelope: Envelope) -> bool:
 
 
 def public_but_own_notes(platform: str) -> Mirrors:
-    """Mirror what is said in public, but the notes that people wrote on this platform: they stand there already."""
+    """Mirror what is said in public, except the notes that people wrote on this platform: they stand there already.
+
+    An AUDIT of an answer to a resolved escalation is not shown either: its author was told (R-G13).
+    """
     private = rulebook().channel_names.difference(channel.name for channel in rulebook().public)
 
     def mirrors(envelope: Envelope) -> bool:
         is_own = envelope.body.type == "NOTE" and envelope.actor.platform == platform
-        return not is_own and envelope.channel not in private
+        is_audit = envelope.body.type == "AUDIT"
+        is_told = is_audit and envelope.body.model_dump().get("event") == ANSWERED_BEFORE
+        return not is_own and not is_told and envelope.channel not in private
 
     return mirrors
 

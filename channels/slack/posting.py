@@ -7,12 +7,15 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import replace
 from typing import Any, Final
 
+import structlog
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from moot.channels.chat.buttons import outcome_of
 from moot.channels.chat.looking_back import Own, look_back
+from moot.channels.showing.layout import cut
 from moot.channels.slack.events import is_ours
 from moot.channels.slack.identity import Me
-from moot.channels.slack.rendering import Rendered, message, nonce_of
+from moot.channels.slack.rendering import Rendered, escape, message, nonce_of, weight
 from moot.channels.slack.rooms import Rooms, slack_name
 from moot.channels.slack.troubles import METADATA_REFUSED, NO_THREAD, SlackSaid, trouble
 from moot.channels.slack.uploads import Uploads
@@ -27,6 +30,14 @@ MOST_PAGES: Final = 50
 """Pages of a thread, which Slack reads from its beginning."""
 
 
+RESOLVED: Final = "ESCALATION_RESOLVED"
+
+OUTCOME_BLOCK: Final = "moot-outcome"
+"""Id of the block that shows how an escalation ended."""
+
+MOST_OUTCOME: Final = 400
+
+
 class Poster:
     """Posts messages and finds them again."""
 
@@ -37,6 +48,7 @@ class Poster:
         self._me = me
         self._prefix = prefix
         self._uploads = Uploads(web)
+        self._log = structlog.get_logger().bind(surface="slack")
 
     async def post(self, item: Posting) -> PlatformMessageId:
         """Post a message; what it can put right by itself it does, once each.
@@ -47,6 +59,8 @@ class Poster:
         rendered = message(item)
         room = await self._rooms.id_of(item.channel)
         thread = ts_in(item.root, room)
+        if item.envelope.body.type == RESOLVED and thread is not None:
+            await self._show_outcome(item, room, thread)
         tried: set[str] = set()
         while True:
             try:
@@ -67,6 +81,55 @@ class Poster:
                     room, thread = other, ts_in(item.root, other)
                 else:
                     raise self._trouble(said, item) from None
+
+    async def _show_outcome(self, item: Posting, room: str, ts: str) -> None:
+        """Take the buttons off the post of a resolved escalation, and show there how it ended (R-G13).
+
+        It comes before the post, so that a failure on the way is tried again with it.
+
+        Raises:
+            SurfaceDown, RateLimited: As they say; nothing was posted.
+        """
+        client = self._web.client
+        try:
+            found = data_of(
+                await answer(
+                    client.conversations_history(
+                        channel=room, latest=ts, oldest=ts, inclusive=True, limit=1, include_all_metadata=True
+                    )
+                )
+            )
+            posts = [one for one in found.get("messages") or () if one.get("ts") == ts]
+            if not posts or not is_ours(posts[0], self._me):
+                return
+            shown = [
+                block
+                for block in posts[0].get("blocks") or ()
+                if block.get("type") != "actions" and block.get("block_id") != OUTCOME_BLOCK
+            ]
+            text = cut(f"Resolved: {outcome_of(item)}", MOST_OUTCOME, weight)
+            outcome = {
+                "type": "section",
+                "block_id": OUTCOME_BLOCK,
+                "text": {"type": "plain_text", "text": text, "emoji": False},
+            }
+            said = str(posts[0].get("text") or "")
+            await answer(
+                client.chat_update(
+                    channel=room,
+                    ts=ts,
+                    text=said if said.endswith(escape(text)) else f"{said}\n{escape(text)}",
+                    blocks=[*shown[:1], outcome, *shown[1:]],
+                    parse="none",
+                    link_names=False,
+                )
+            )
+        except SlackSaid as said_by_slack:
+            # It is gone, or may not be edited any more: the outcome is posted all the same.
+            self._log.info("escalation's post not edited", ts=ts, why=said_by_slack.code)
+        except SurfaceDown as exc:
+            exc.maybe_posted = False
+            raise
 
     async def find(self, item: Posting) -> PlatformMessageId | None:
         """Look a message up by its nonce: in its thread, or newest first in its channel.

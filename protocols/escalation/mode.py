@@ -115,6 +115,11 @@ class Modes(Fold):
             return is_heard and decides(body, self._options(env.case_id or "", docket))
         return fx.violation is None
 
+    def ends_by(self, answer: EscalationAnswer, docket: Docket) -> bool:
+        """Return whether a late answer of an admin would end System A's conservative mode (R-F2)."""
+        is_conservative = docket.context.conservative_a or self._coming == CONSERVATIVE
+        return is_conservative and decides(answer, self._options(answer.escalation_id, docket))
+
     def _options(self, case_id: str, docket: Docket) -> tuple[Option, ...]:
         state = docket.cases.get(case_id)
         if isinstance(state, EscalationState):

@@ -132,6 +132,9 @@ class PersonNamed(Message):
     display_name: Annotated[str, Field(min_length=1, max_length=40)]
 
 
+ANSWERED_BEFORE: Final = "answered_before"
+"""Event of the AUDIT of an answer to a resolved escalation; its author alone is told, so no platform shows it."""
+
 MIND_FAILED: Final = "mind_failed"
 """The event of an AUDIT that says why a mind left its seat silent."""
 

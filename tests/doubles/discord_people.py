@@ -126,6 +126,7 @@ class People:
         world = self.world
         message = world.messages.get(message_id) or world.hidden[message_id]
         items = [item for row in message["components"] for item in row["components"]]
+        items += world.removed_buttons.get(message_id, [])
         wanted = [item for item in items if button in (item.get("custom_id"), item.get("label"))]
         if not wanted:
             raise LookupError(f"no button {button!r}; there are {[item.get('label') for item in items]}")

@@ -158,6 +158,10 @@ def _refer(world: World, message: Json, reference: Json, rule: Json | None) -> l
 
 def edit_message(world: World, message: Json, payload: Json, files: Files = NO_FILES, base: str = "") -> Json:
     clean = checked(payload, files, is_edit=True)
+    if "components" in payload:
+        # A client that has not seen the edit yet can still press them.
+        gone = world.removed_buttons.setdefault(message["id"], [])
+        gone += [item for row in message["components"] for item in row["components"]]
     message.update(clean)
     if "attachments" in payload or files:
         kept = {str(item.get("id")) for item in payload.get("attachments") or [] if "filename" not in item}

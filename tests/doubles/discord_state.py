@@ -78,6 +78,7 @@ class World:
         self.commands: dict[str | None, list[Json]] = {}
         self.interactions: dict[str, Interaction] = {}
         self.hidden: dict[str, Json] = {}
+        self.removed_buttons: dict[str, list[Json]] = {}
         self.nonces: dict[tuple[str, str], tuple[float, str]] = {}
         self.pings: list[str] = []
         self.given_roles: dict[str, list[str]] = {}

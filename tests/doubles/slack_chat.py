@@ -210,6 +210,8 @@ def update(desk: Desk, args: Args) -> Answer:
     if args.get("metadata"):
         message.metadata = check_metadata(args["metadata"], desk.metadata_most)
     before = workspace.as_json(message)
+    # A client that has not seen the edit yet can still press them.
+    message.removed_buttons += message.buttons
     # Blocks that are not sent again are gone when there is text; sent as an empty list they are gone too.
     seen, content = compose(workspace, args)
     name_blocks(workspace, content["blocks"])

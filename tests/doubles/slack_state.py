@@ -94,6 +94,7 @@ class Message:
     files: list[File] = field(default_factory=list)
     reactions: dict[str, list[str]] = field(default_factory=dict)
     edited: dict[str, str] | None = None
+    removed_buttons: list[dict[str, Any]] = field(default_factory=list)
     is_deleted: bool = False
     payload_file: File | None = None
 
