@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
 TEXT_CHARS: Final = 20_000
-"""The longest passage that is taken; what is longer is cut."""
+"""Length limit of a passage; what is longer is cut, and a note says so."""
+MAX_ANSWER_CHARS: Final = 1_000_000
+"""Length limit of a tool's whole answer; one that is longer is refused."""
+FAILED: Final = frozenset({"error", "failed", "failure"})
+"""Values of `status` with which servers say in an ordinary answer that a call failed."""
+ERROR_TEXTS: Final = ("error executing tool", "error calling tool")
+"""Beginnings of an ordinary answer that is a server's own error."""
 MOST_NAMES: Final = 1_000
 REF_DIGITS: Final = 10
 
@@ -132,22 +138,60 @@ def plain_text(answer: CallToolResult) -> str:
     Raises:
         NotebookRefused: The tool said no.
     """
+    texts = _texts(answer)
     if answer.is_error:
-        raise NotebookRefused(f"the notebook refused: {' '.join(_texts(answer)) or 'it does not say why'}")
-    return "\n".join(_texts(answer))
+        said = " ".join(texts) or _error_text(answer.structured_content)
+        raise NotebookRefused(f"the notebook refused: {said or 'it does not say why'}")
+    whole = "\n".join(texts)
+    size = max(len(whole), len(json.dumps(answer.structured_content)) if answer.structured_content else 0)
+    if size > MAX_ANSWER_CHARS:
+        raise NotebookGarbage(
+            f"the notebook's answer has {size:,} characters, {MAX_ANSWER_CHARS:,} are the most: have it answer less"
+        )
+    if whole.lstrip().lower().startswith(ERROR_TEXTS):
+        raise NotebookRefused(f"the notebook refused: {whole}")
+    return whole
+
+
+def _error_text(data: Any) -> str:
+    """Return the error that an object tells, "" where it tells none."""
+    if not isinstance(data, Mapping):
+        return ""
+    error = data.get("error")
+    if isinstance(error, Mapping):
+        error = error.get("message")
+    named = error if isinstance(error, str) and error.strip() else ""
+    return named or _first(data, ("message", "detail", "reason"))
+
+
+def _check_no_error(data: Any) -> Any:
+    """Return an answer's data unless it is an error that the server sent as an ordinary answer.
+
+    Raises:
+        NotebookRefused: It is, with the server's own text.
+    """
+    if not isinstance(data, Mapping):
+        return data
+    status = data.get("status")
+    is_failed = isinstance(status, str) and status.strip().lower() in FAILED
+    is_failed |= data.get("success") is False or data.get("ok") is False
+    is_bare = bool(data.get("error")) and not any(key in data for key in (*LISTS, *TEXTS))
+    if is_failed or is_bare:
+        raise NotebookRefused(f"the notebook refused: {_error_text(data) or 'it does not say why'}")
+    return data
 
 
 def _data(answer: CallToolResult) -> Any:
     """Take structured content, else JSON, else text; several blocks that are objects each are a list."""
     whole = plain_text(answer)
     if answer.structured_content is not None:
-        return answer.structured_content
+        return _check_no_error(answer.structured_content)
     texts = _texts(answer)
     if not whole.strip():
         raise NotebookGarbage("the notebook answered nothing")
     data = _parsed(whole)
     if data is not None:
-        return data
+        return _check_no_error(data)
     blocks = [_parsed(text) for text in texts]
     if all(isinstance(block, dict) for block in blocks):
         return blocks
@@ -186,7 +230,15 @@ def _passage(item: Any) -> Passage:
     digest = hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()[:REF_DIGITS]
     # A reference of our own making says what it rests on: equal words give an equal reference.
     ref = _first(item, REFS) or f"{note or 'answer'}#{digest}"
-    return Passage(ref, note, text[:TEXT_CHARS], _score(item.get("score")))
+    return Passage(ref, note, _cut(text), _score(item.get("score")))
+
+
+def _cut(text: str) -> str:
+    """Cut a passage at its limit, with a note of how long it was."""
+    if len(text) <= TEXT_CHARS:
+        return text
+    note = f" … [cut: {TEXT_CHARS:,} of {len(text):,} characters]"
+    return text[: TEXT_CHARS - len(note)] + note
 
 
 def _first(data: Mapping[str, Any], keys: tuple[str, ...], *, is_line: bool = True) -> str:

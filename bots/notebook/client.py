@@ -20,6 +20,7 @@ from moot.bots.notebook.errors import (
     NotebookUnavailable,
     StudioUnavailable,
 )
+from moot.bots.notebook.parameters import arguments_for
 from moot.bots.notebook.reach import Reach
 
 if TYPE_CHECKING:
@@ -185,10 +186,13 @@ class McpNotebook:
             raise StudioUnavailable(str(error)) from error
 
     async def _call(self, session: Connection, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
-        known = session.parameters(name)
-        given = {key: value for key, value in arguments.items() if not known or key in known}
-        if self._notebook_id is not None and "notebook_id" in known:
-            given["notebook_id"] = self._notebook_id
+        wanted = dict(arguments)
+        if self._notebook_id is not None:
+            wanted["notebook_id"] = self._notebook_id
+        try:
+            given = arguments_for(name, session.schema(name), wanted)
+        except NotebookRefused as error:
+            raise NotebookRefused(f"{self.reach.label}: {error}") from error
         return await self._answer(session, name, given)
 
     async def _answer(self, session: Connection, name: str, arguments: dict[str, Any]) -> CallToolResult:

@@ -84,10 +84,10 @@ class Connection:
         """Say whom to tell when the connection and a started process are gone."""
         self._task.add_done_callback(lambda _task: told())
 
-    def parameters(self, tool: str) -> frozenset[str]:
-        """Return the names of a tool's parameters; empty where the server lists none."""
-        listed = self.tools[tool].input_schema.get("properties") if tool in self.tools else None
-        return frozenset(listed) if isinstance(listed, Mapping) else frozenset()
+    def schema(self, tool: str) -> Mapping[str, Any]:
+        """Return the JSON Schema of a tool's parameters; empty where the server lists none."""
+        listed = self.tools[tool].input_schema if tool in self.tools else None
+        return listed if isinstance(listed, Mapping) else {}
 
     async def open(self, limit_s: float) -> None:
         """Wait until it is connected and the tools are listed.

@@ -127,7 +127,11 @@ class People:
             LookupError: No such message or button.
         """
         message = self.workspace.message(message_id)
-        found = [b for b in (*message.buttons, *message.removed_buttons) if button in (b["action_id"], b["block_id"], b["text"]["text"])]
+        found = [
+            b
+            for b in (*message.buttons, *message.removed_buttons)
+            if button in (b["action_id"], b["block_id"], b["text"]["text"])
+        ]
         if not found:
             raise LookupError(
                 f"no button {button!r}; there are {[b['text']['text'] for b in message.buttons]}"
