@@ -80,7 +80,7 @@ def test_a_line_is_read_as_the_act_it_says(line, kind, fields):
             "/arena: the task is no JSON object: Expecting property name enclosed in double quotes: "
             "line 1 column 2 (char 1); write /arena PROMPT_OR_TASK",
         ),
-        ("/resume", "/resume: the reason is missing; write /resume REASON"),
+        ("/resume", "/resume: the reason is missing; write /resume REASON [lifts: LIFTS]"),
         ("", "nothing was said"),
         ("/", "no command /; /help lists them"),
     ],
