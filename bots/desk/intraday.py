@@ -17,7 +17,7 @@ from moot.bots.tools.bars import Bars
 from moot.bots.tools.errors import PriceFileError
 from moot.bots.tools.price_cells import reason, shown, symbol_of
 from moot.bots.tools.price_files import MAX_BYTES
-from moot.bots.tools.price_rows import LAST_DATE, MAX_PRICE, normalised
+from moot.bots.tools.price_rows import LAST_DATE, MAX_PRICE, normalized
 from moot.bots.tools.universe import Universe
 from moot.protocols.trading.hours import NEW_YORK, day_in_new_york, session_on
 
@@ -123,7 +123,7 @@ def _named(names: Sequence[str], source: str) -> None:
 def _csv(content: bytes, source: str) -> _Table:
     try:
         reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-        header = [normalised(name) for name in next(reader, [])]
+        header = [normalized(name) for name in next(reader, [])]
         _named(header, source)
         numbers: list[int] = []
         lines: list[list[str]] = []
@@ -147,7 +147,7 @@ def _parquet(content: bytes, source: str) -> _Table:
 
     try:
         table = pq.read_table(io.BytesIO(content), use_threads=False)
-        names = [normalised(name) for name in table.schema.names]
+        names = [normalized(name) for name in table.schema.names]
         _named(names, source)
         cells = {
             name: table.column(at).to_pylist()

@@ -11,8 +11,16 @@ import numpy as np
 
 from moot.bots.tools.bars import Floats
 from moot.bots.tools.errors import PriceFileError
-from moot.bots.tools.price_cells import reason, symbol_of, to_days, to_numbers, to_symbols
-from moot.bots.tools.price_rows import ADVICE, FIGURES, Rows, check_columns, normalised
+from moot.bots.tools.price_cells import (
+    decimal_mark,
+    grouped_note,
+    reason,
+    symbol_of,
+    to_days,
+    to_numbers,
+    to_symbols,
+)
+from moot.bots.tools.price_rows import ADVICE, FIGURES, Rows, find_columns
 
 
 def csv_rows(content: bytes, source: str) -> Rows:
@@ -39,10 +47,10 @@ def csv_rows(content: bytes, source: str) -> Rows:
     delimiter = max(",;\t", key=first_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
-        header = [normalised(name) for name in next(reader, [])]
-        if not any(header):
+        header = next(reader, [])
+        if not any(name.strip() for name in header):
             raise PriceFileError(source, f"is empty — {ADVICE}")
-        check_columns(source, header)
+        found = find_columns(source, header)
         numbers: list[int] = []
         cells: list[list[str]] = []
         for record in reader:
@@ -56,8 +64,8 @@ def csv_rows(content: bytes, source: str) -> Rows:
     except csv.Error as exc:
         problem = f"is not CSV ({reason(exc)}) — fix the row"
         raise PriceFileError(source, problem, row=reader.line_num) from exc
-    columns = zip(*cells, strict=True) if cells else (() for _ in header)
-    table = dict(zip(header, columns, strict=True))
+    columns = list(zip(*cells, strict=True)) if cells else [() for _ in header]
+    table = {name: columns[at] for name, at in found.places.items()}
     figures: dict[str, Floats] = {}
     symbols: Sequence[str] | str = symbol_of(source)
     days: list[date] = []
@@ -66,10 +74,11 @@ def csv_rows(content: bytes, source: str) -> Rows:
         days = to_days(table["date"], numbers, source)
     except PriceFileError as fault:
         faults.append(fault)
-    for name in FIGURES:
+    written = {name: table[name] for name in FIGURES if name in table}
+    decimal = decimal_mark(written.values())
+    for name, texts in written.items():
         try:
-            if name in table:
-                figures[name] = to_numbers(table[name], numbers, name, source)
+            figures[name] = to_numbers(texts, numbers, name, source, decimal)
         except PriceFileError as fault:
             faults.append(fault)
     try:
@@ -80,4 +89,13 @@ def csv_rows(content: bytes, source: str) -> Rows:
     if faults:
         # Columns are parsed one after the other, but people mend a file from the top.
         raise min(faults, key=lambda fault: fault.row or 0)
-    return Rows(source, np.array(numbers, dtype=np.int64), np.array(days, "datetime64[D]"), figures, symbols)
+    told = grouped_note(written.values(), decimal)
+    return Rows(
+        source,
+        np.array(numbers, dtype=np.int64),
+        np.array(days, "datetime64[D]"),
+        figures,
+        symbols,
+        found.ignored,
+        (told,) if told else (),
+    )

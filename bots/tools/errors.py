@@ -40,6 +40,10 @@ class PriceFileError(ToolError):
         super().__init__("".join(c if c.isprintable() else "?" for c in text))
 
 
+class PriceFileWarning(UserWarning):
+    """Something about a price file that a user should know, in one line; the file is used all the same."""
+
+
 class StrategyError(ToolError):
     """A strategy is not a legal point of its archetype's space.
 

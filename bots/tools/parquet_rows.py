@@ -10,11 +10,13 @@ import numpy as np
 
 from moot.bots.tools.bars import Dates, Floats
 from moot.bots.tools.errors import PriceFileError
-from moot.bots.tools.price_cells import reason, symbol_of, to_days, to_symbols
-from moot.bots.tools.price_rows import ADVICE, FIGURES, OPTIONAL, REQUIRED, Rows, check_columns, normalised
+from moot.bots.tools.price_cells import EXCHANGE_ZONE, reason, symbol_of, to_days, to_symbols
+from moot.bots.tools.price_rows import ADVICE, FIGURES, Rows, find_columns
 
 MAX_CELLS: Final = 64 * 1024 * 1024
 """Largest table read: a few bytes of Parquet can promise any number of rows."""
+
+UTC_NAMES: Final = frozenset({"UTC", "Etc/UTC", "Z", "+00:00", "GMT"})
 
 
 def parquet_rows(content: bytes, source: str) -> Rows:
@@ -36,12 +38,12 @@ def parquet_rows(content: bytes, source: str) -> Rows:
 
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        names = [normalised(name) for name in file.schema_arrow.names]
-        check_columns(source, names)
+        names = list(file.schema_arrow.names)
+        found = find_columns(source, names)
         if file.metadata.num_rows * len(names) > MAX_CELLS:
             raise PriceFileError(source, f"promises {file.metadata.num_rows} rows — give fewer bars")
-        wanted = {name: i for i, name in enumerate(names) if name in (*REQUIRED, *OPTIONAL)}
-        columns = [file.schema_arrow.names[i] for i in wanted.values()]
+        wanted = found.places
+        columns = [names[i] for i in wanted.values()]
         table = file.read(columns=columns, use_threads=False).rename_columns(list(wanted))
     except PriceFileError:
         raise
@@ -56,7 +58,7 @@ def parquet_rows(content: bytes, source: str) -> Rows:
     symbols: Sequence[str] | str = symbol_of(source)
     if "symbol" in wanted:
         symbols = to_symbols(_arrow_texts(table, "symbol", pa, source), numbers, source)
-    return Rows(source, np.array(numbers, dtype=np.int64), days, figures, symbols)
+    return Rows(source, np.array(numbers, dtype=np.int64), days, figures, symbols, found.ignored)
 
 
 # pyarrow has no types: the table and the module are Any within these three.
@@ -84,6 +86,8 @@ def _arrow_days(table: Any, numbers: Sequence[int], pa: Any, source: str) -> Dat
         column = table["date"]
         if pa.types.is_date64(kind):
             column = column.cast(pa.timestamp("ms"))
+        if pa.types.is_timestamp(kind) and kind.tz in UTC_NAMES and _has_times(column, pa):
+            column = column.cast(pa.timestamp(kind.unit, EXCHANGE_ZONE))
         if not pa.types.is_date32(kind):
             # A bar belongs to the day its time stamp begins with in its own zone; safe=False drops the time
             # of day.
@@ -93,6 +97,14 @@ def _arrow_days(table: Any, numbers: Sequence[int], pa: Any, source: str) -> Dat
         raise PriceFileError(
             source, f"cannot be read ({reason(exc)}) — store it as date", column="date"
         ) from exc
+
+
+def _has_times(column: Any, pa: Any) -> bool:
+    """Return whether some time stamp is not midnight, so that it names an instant and not a day."""
+    import pyarrow.compute as pc
+
+    seconds = pc.cast(pc.cast(column, pa.timestamp("s", "UTC"), safe=False), pa.int64())
+    return any(one is not None and one % 86_400 for one in seconds.to_pylist())
 
 
 def _arrow_texts(table: Any, name: str, pa: Any, source: str) -> list[str]:

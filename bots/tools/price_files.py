@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import warnings
 import zlib
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -11,10 +12,10 @@ from typing import Final
 
 from moot.bots.tools.bars import Bars
 from moot.bots.tools.csv_rows import csv_rows
-from moot.bots.tools.errors import PriceFileError
+from moot.bots.tools.errors import PriceFileError, PriceFileWarning
 from moot.bots.tools.parquet_rows import parquet_rows
 from moot.bots.tools.price_cells import reason, shown
-from moot.bots.tools.price_rows import ADVICE, to_bars
+from moot.bots.tools.price_rows import ADVICE, Rows, notes, to_bars
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 """Largest file read, also after decompression: daily prices never need more, a zip bomb does."""
@@ -23,8 +24,9 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 def read_price_file(path: Path) -> list[Bars]:
     """Read a CSV (plain or gzip) or Parquet file of daily bars.
 
-    The content decides the format, not the name. Column names are case-insensitive; one symbol needs no
-    ``symbol`` column (it is then named after the file), several do.
+    The content decides the format, not the name. Columns may have any of their usual names (``ALIASES``); one symbol
+    needs no ``symbol`` column (it is then named after the file), several do. What a user should know of the file, such
+    as ignored columns and jumps, is a ``PriceFileWarning`` each.
 
     Args:
         path: The file.
@@ -68,10 +70,17 @@ def parse_prices(content: bytes, source: str) -> list[Bars]:
     if content.startswith(b"\x1f\x8b"):
         content = _gunzip(content, source)
     if content.startswith(b"PAR1"):
-        return to_bars(parquet_rows(content, source))
+        return _noted(parquet_rows(content, source))
     if source.lower().endswith((".parquet", ".pq")):
         raise PriceFileError(source, f"is not a Parquet file (it does not begin with PAR1) — {ADVICE}")
-    return to_bars(csv_rows(content, source))
+    return _noted(csv_rows(content, source))
+
+
+def _noted(rows: Rows) -> list[Bars]:
+    bars = to_bars(rows)
+    for line in notes(rows, bars):
+        warnings.warn(line, PriceFileWarning, stacklevel=3)
+    return bars
 
 
 def _gunzip(content: bytes, source: str) -> bytes:

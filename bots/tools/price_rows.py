@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,9 +14,33 @@ from moot.bots.tools.bars import Bars, Dates, Floats
 from moot.bots.tools.errors import PriceFileError
 
 REQUIRED: Final = ("date", "open", "high", "low", "close", "volume")
-OPTIONAL: Final = ("adj_close", "symbol")
 PRICES: Final = ("open", "high", "low", "close")
 FIGURES: Final[tuple[str, ...]] = (*PRICES, "volume", "adj_close")
+
+ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "date": ("datetime", "timestamp", "time", "trade_date", "trading_day", "trading_date"),
+    "open": ("open_price", "opening_price"),
+    "high": ("high_price", "max"),
+    "low": ("low_price", "min"),
+    "close": ("close_price", "closing_price", "close_last", "last", "price"),
+    "volume": ("vol", "total_volume", "trade_volume", "share_volume"),
+    "adj_close": (
+        "adjclose",
+        "adjusted_close",
+        "adjustedclose",
+        "close_adj",
+        "close_adjusted",
+        "closeadj",
+        "adj_close_price",
+        "adjusted_close_price",
+        "adj_closing_price",
+        "adjusted_closing_price",
+        "adjusted_price",
+        "adj_price",
+    ),
+    "symbol": ("ticker", "tic", "sym", "instrument", "stock", "asset", "security", "code", "name"),
+}
+"""Usual names of each column, as `normalized` writes them; the first that a file has is used."""
 
 ADVICE: Final = "give a CSV or Parquet file with the columns date, open, high, low, close, volume"
 
@@ -24,6 +49,12 @@ MAX_PRICE: Final = 1e12
 """Beyond these a figure is a typing error or an overflow, not a price."""
 
 MAX_VOLUME: Final = 1e18
+
+MAX_JUMP: Final = 3.0
+"""Largest factor between two closes that is not worth a warning."""
+
+MAX_GAP_DAYS: Final = 7
+"""Most calendar days between two bars that are not worth a warning."""
 
 FIRST_DATE: Final = np.datetime64("1800-01-01", "D")
 LAST_DATE: Final = np.datetime64("2200-01-01", "D")
@@ -42,6 +73,8 @@ class Rows:
         dates: Sessions, shape (rows,).
         figures: Columns by name (``FIGURES``; ``adj_close`` may be missing), each of shape (rows,).
         symbols: Symbol of each row; one symbol for all rows when the file has no such column.
+        ignored: Columns that are not used, as the file names them.
+        notes: What a user should know of how cells were read.
     """
 
     source: str
@@ -49,34 +82,104 @@ class Rows:
     dates: Dates
     figures: Mapping[str, Floats]
     symbols: Sequence[str] | str
+    ignored: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def check_columns(source: str, names: Sequence[str]) -> None:
-    """Refuse a table whose columns cannot be used.
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where a table has the columns that are used.
+
+    Attributes:
+        places: Index of each used column, by its canonical name.
+        ignored: Names of the other columns as the file writes them.
+    """
+
+    places: Mapping[str, int]
+    ignored: tuple[str, ...]
+
+
+def find_columns(source: str, header: Sequence[str]) -> Columns:
+    """Find the columns that are used, by any of their usual names (``ALIASES``).
 
     Args:
         source: Name of the file, for messages.
-        names: Normalised column names.
+        header: Column names as the file writes them.
 
     Raises:
         PriceFileError: A column is missing, or a used one is there twice.
     """
-    missing = [name for name in REQUIRED if name not in names]
-    if missing:
+    names = [normalized(name) for name in header]
+    places: dict[str, int] = {}
+    for canonical, aliases in ALIASES.items():
+        name = next((one for one in (canonical, *aliases) if one in names), None)
+        if name is None:
+            continue
+        if names.count(name) > 1:
+            raise PriceFileError(source, f"column '{name}' is there twice — remove one")
+        places[canonical] = names.index(name)
+    if missing := [name for name in REQUIRED if name not in places]:
         found = ", ".join(repr(name[:40]) for name in names[:12] if name) or "none"
         raise PriceFileError(
             source,
             f"column '{missing[0]}' is missing (found: {found}) — fix the header: "
             "date, open, high, low, close[, adj_close], volume[, symbol]",
         )
-    for name in (*REQUIRED, *OPTIONAL):
-        if names.count(name) > 1:
-            raise PriceFileError(source, f"column '{name}' is there twice — remove one")
+    used = set(places.values())
+    ignored = tuple(name.strip() for at, name in enumerate(header) if at not in used and name.strip())
+    return Columns(places, ignored)
 
 
-def normalised(name: str) -> str:
-    """Write a column name as we do: ``"Adj Close"`` becomes ``"adj_close"``."""
-    return "_".join(name.strip().lower().replace("-", " ").split())
+def normalized(name: str) -> str:
+    """Return a column name as we write it: ``"Adj Close**"`` and ``"adjClose"`` become ``"adj_close"``."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
+    parts = re.sub(r"[^\w]+|_", " ", words).split()
+    # Some vendors number their columns: "5. adjusted close".
+    return "_".join(parts[1:] if len(parts) > 1 and parts[0].isdigit() else parts)
+
+
+def notes(rows: Rows, bars: Sequence[Bars]) -> list[str]:
+    """Return what a user should know of a table that is used, a line each."""
+    found = []
+    if rows.ignored:
+        shown = ", ".join(repr(name[:40]) for name in rows.ignored[:12])
+        more = f" and {len(rows.ignored) - 12} more" if len(rows.ignored) > 12 else ""
+        found.append(f"ignored columns: {shown}{more}")
+    found += rows.notes
+    found += _each(bars, _weekend_bars, "on a weekend: {first}, so every day counts as a session")
+    found += _each(
+        bars,
+        _jumps,
+        f"whose close moves by more than a factor of {MAX_JUMP:g}: {{first}}, an unadjusted split?",
+    )
+    found += _each(bars, _gaps, f"after a gap of more than {MAX_GAP_DAYS} days: {{first}}")
+    return [f"{rows.source}: {line}" for line in found]
+
+
+def _each(bars: Sequence[Bars], find: Callable[[Bars], NDArray[np.intp]], text: str) -> list[str]:
+    places = [(one, find(one)) for one in bars]
+    count = sum(len(at) for _, at in places)
+    if not count:
+        return []
+    one, at = next(place for place in places if len(place[1]))
+    first = (
+        f"first {one.dates[at[0]]} of {one.symbol}" if count > 1 else f"{one.dates[at[0]]} of {one.symbol}"
+    )
+    return [f"{count} {'bar' if count == 1 else 'bars'} {text.format(first=first)}"]
+
+
+def _weekend_bars(bars: Bars) -> NDArray[np.intp]:
+    # 1970-01-01 was a Thursday.
+    return np.flatnonzero((bars.dates.astype(np.int64) + 3) % 7 >= 5)
+
+
+def _jumps(bars: Bars) -> NDArray[np.intp]:
+    ratio = bars.close[1:] / bars.close[:-1]
+    return np.flatnonzero((ratio > MAX_JUMP) | (ratio < 1 / MAX_JUMP)) + 1
+
+
+def _gaps(bars: Bars) -> NDArray[np.intp]:
+    return np.flatnonzero(np.diff(bars.dates).astype(np.int64) > MAX_GAP_DAYS) + 1
 
 
 def to_bars(rows: Rows) -> list[Bars]:

@@ -7,7 +7,9 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from inspect import Parameter, signature
 from io import TextIOWrapper
@@ -107,7 +109,7 @@ class Program(TyperGroup):
                 raise Unusable(f"there is no '{args[0]}' any more: {instead}")
             if not args[0].startswith("-"):
                 speak_installed(args[0])
-            with LASTING, self.make_context(name, args, **extra) as ctx:
+            with LASTING, _warned(f"{name} {args[0]}"), self.make_context(name, args, **extra) as ctx:
                 name = f"{name} {args[0]}" if args[0] in self.commands else name
                 result = self.invoke(ctx)
                 sys.stdout.flush()
@@ -219,6 +221,24 @@ def _spelled_out(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters=[one.replace(annotation=hints[one.name]) for one in parameters]
     )
     return spelled_out
+
+
+@contextmanager
+def _warned(name: str) -> Iterator[None]:
+    """Print what a user should know of a price file as a line of the command, once each."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", module=r"moot\.bots\.tools\.")
+        others, told = warnings.showwarning, set[str]()
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if category.__name__ != "PriceFileWarning":  # its class is not imported for every command
+                others(message, category, *where, **more)
+            elif (line := _one_line(message)) not in told:
+                told.add(line)
+                say(f"{name}: {line}")
+
+        warnings.showwarning = show
+        yield
 
 
 def _one_line(error: object) -> str:
