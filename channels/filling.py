@@ -45,6 +45,8 @@ def form_of(act: Act) -> dict[str, Any]:
 
 def is_needed(act: Act, blank: Blank) -> bool:
     """Say whether a blank must be filled in: its message has nothing to put there."""
+    if blank.is_option:
+        return False
     return act.read is not None or act.message.model_fields[blank.becomes].is_required()
 
 
@@ -132,6 +134,9 @@ def from_values(act: Act, values: Mapping[str, object]) -> Mapping[str, Any]:
         meant = _meant(blank, value) if isinstance(value, str) else _without_blanks(value)
         if blank.is_kept:
             fields[blank.becomes] = meant
+            continue
+        if blank.is_option and isinstance(meant, str):
+            fields[blank.becomes] = _read(act, blank, [meant.strip()])
             continue
         found = _tried(_wanted(act, blank).validate_json, json.dumps(meant))
         # What the field does not take is judged by the message, which holds its lists as tuples and says why.
@@ -233,8 +238,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def items_of(blank: Blank, words: Sequence[str]) -> Sequence[str]:
     """Return the items that words hold: several where a sign stands between them."""
-    if not blank.sign:
-        return words
+    if not blank.sign or blank.is_option:
+        return [word.strip() for word in words] if blank.is_option else words
     return [item.strip() for word in words for item in word.split(blank.sign) if item.strip()]
 
 
@@ -274,7 +279,7 @@ def _meant(blank: Blank, word: str) -> str:
 def _read(act: Act, blank: Blank, words: Sequence[str]) -> object:
     """Return words as the field wants them; as they are where it wants something else, which the message then says."""
     wanted = _wanted(act, blank)
-    if blank.sign:
+    if blank.sign and not blank.is_option:
         return tuple(words)
     if blank.is_kept:
         return words[-1]

@@ -133,7 +133,7 @@ def usage() -> str:
 def _fields(command: Command, act: Act, rest: str) -> Mapping[str, object]:
     words: dict[str, list[str]] = {}
     asked = [blank for blank in command.blanks if not blank.sign]
-    for listed in command.blanks[len(asked) :]:
+    for listed in reversed(command.blanks[len(asked) :]):
         rest, _, items = rest.partition(listed.sign)
         words[listed.name] = [items]
     found = rest.strip().split(None, len(asked) - 1) if asked else []

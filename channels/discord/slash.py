@@ -68,7 +68,11 @@ def _option(blank: Blank, *, takes_rest: bool) -> dict[str, Any]:
     option: dict[str, Any] = {
         "type": STRING,
         "name": blank.name,
-        "description": (f"{blank.help}, with {blank.sign} between them" if blank.sign else blank.help)[:100],
+        "description": (
+            f"{blank.help}, with {blank.sign} between them"
+            if blank.sign and not blank.is_option
+            else blank.help
+        )[:100],
         "required": not blank.sign,
     }
     if choices and len(choices) <= MOST_CHOICES:

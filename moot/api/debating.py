@@ -97,6 +97,7 @@ def _debate(
     *,
     options: Sequence[str] = (),
     context: str | Path | None = None,
+    rounds: int = 2,
     minds: MindSources | None = None,
     model: ModelSource | None = None,
     seats: Collection[str] | None = None,
@@ -110,6 +111,7 @@ def _debate(
     Args:
         question: What is asked.
         options: The answers to choose from, 2 to 20; none: yes or no.
+        rounds: How many rounds of objections and replies there are before the judgment, 1 to 3.
         context: A text that all seats are shown, or the path of a file that holds it; up to 100,000 characters.
         minds: What fills a seat (advocate, critic, judge): a mind, its class, `"package.module:Class"`,
             `"simulated"` or `"silent"`; seats that are not named are simulated.
@@ -133,6 +135,7 @@ def _debate(
         question=question,
         options=options,
         context=a_text(context) if isinstance(context, Path) else context or "",
+        rounds=rounds,
         seed=a_seed(seed),
         minds=filled.minds,
         models=filled.models,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from moot.protocols.arena.contracts import MAX_ROUNDS
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.kernel.acts import Act, Blank, Doer, Words
 from moot.protocols.kernel.errors import Malformed
@@ -20,7 +21,19 @@ RUN_KEYS: Final = frozenset({"task", "config", "notebook"})
 
 
 def _read(words: Words) -> Mapping[str, Any]:
-    said = words["prompt_or_task"]
+    found = _read_task(words["prompt_or_task"])
+    rounds = words.get("rounds", "")
+    if not rounds:
+        return found
+    if not rounds.isdecimal() or not rounds.isascii() or not 1 <= int(rounds) <= MAX_ROUNDS:
+        raise ValueError(f"rounds must be a whole number from 1 to {MAX_ROUNDS}, not {rounds[:40]!r}")
+    config = found.get("config", {"notebook_enabled": "notebook" in found})
+    if not isinstance(config, Mapping):
+        raise ValueError("config must be a JSON object")
+    return {**found, "config": {**config, "max_rounds": int(rounds)}}
+
+
+def _read_task(said: str) -> Mapping[str, Any]:
     if not said.startswith("{"):
         return {"task": {"initial_prompt": said}}
     try:
@@ -63,7 +76,10 @@ ACTS: Final = (
         name="arena",
         does="have a task refined in #r-arena",
         message=ArenaTask,
-        asks=(Blank("prompt_or_task", "what is to be worked out, in words or as a task in JSON"),),
+        asks=(
+            Blank("prompt_or_task", "what is to be worked out, in words or as a task in JSON"),
+            Blank("rounds", f"number of rounds, 1 to {MAX_ROUNDS}", sign="--rounds", is_option=True),
+        ),
         read=_read,
         complete=_named,
     ),

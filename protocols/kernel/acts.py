@@ -53,6 +53,7 @@ class Blank:
         is_seat: Its first word names a seat that a person can take.
         is_loose: It may be several words though it is not the last.
         sign: It is a list, and in a line this sign stands before each of its items; it may be left out, and comes last.
+        is_option: It is one value, which may be left out; in a line its `sign` stands before it, and it comes last.
         is_kept: Forms alone ask for it: a text that is kept as evidence, of which the field gets the reference.
         aliases: Other names under which programs may give it.
     """
@@ -64,6 +65,7 @@ class Blank:
     is_seat: bool = False
     is_loose: bool = False
     sign: str = ""
+    is_option: bool = False
     is_kept: bool = False
     aliases: tuple[str, ...] = ()
 
@@ -133,7 +135,8 @@ def faults(act: Act) -> Iterator[str]:
             yield f"the act {act.name}: {name!r} is no word of a command"
     if act.name == LINE or act.word in QUESTIONS:
         yield f"the act {act.name}: /{act.word} is taken by Moot itself"
-    if any(asked.sign for asked in act.in_line[:-1]):
+    kinds = [bool(asked.sign) + asked.is_option for asked in act.in_line]
+    if kinds != sorted(kinds) or kinds.count(1) > 1:
         yield f"the act {act.name}: what has a sign comes last"
     for asked in act.asks if act.read is None else ():
         if asked.becomes not in act.message.model_fields:

@@ -19,6 +19,7 @@ ACTS: Final = (
                 "two or more answers to choose from; without them yes or no",
                 sign="|",
             ),
+            Blank("rounds", "rounds of objections and replies, 1 to 3", sign="--rounds", is_option=True),
             Blank("context", "a text that all seats are shown", field="context_ref", is_kept=True),
         ),
     ),

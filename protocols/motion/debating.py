@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.figures import Exactly, Figures, OneOf
+from moot.protocols.kernel.figures import SECOND_AUDIT, Exactly, Figures, OneOf
 from moot.protocols.kernel.obligation import EVERYTHING, Visibility
 from moot.protocols.kernel.steps import Effect, Rule, RuleInput
+from moot.protocols.motion.messages import ROUNDS
 from moot.protocols.motion.state import KIND, YES_OR_NO, MotionState, Phase
 
 
 def opened(given: RuleInput) -> MotionState:
     """Open the case of a question."""
     env, body = given.message, given.body
+    if body.rounds != ROUNDS and given.context.version < SECOND_AUDIT:
+        raise Violation("R-Q1", f"a motion of this log has {ROUNDS} rounds: leave rounds out", field="rounds")
     return MotionState(
         case_id=body.motion_id,
         kind=KIND,
@@ -23,6 +27,7 @@ def opened(given: RuleInput) -> MotionState:
         question=body.question,
         options=body.options or YES_OR_NO,
         context_ref=body.context_ref,
+        limit=body.rounds,
     )
 
 
@@ -65,7 +70,15 @@ def replied(state: MotionState, given: RuleInput) -> Effect:
             )
         (conceded if one.concede else answered).add(one.number)
     replies = {"answered": frozenset(answered), "conceded": frozenset(conceded)}
-    return Effect({**replies, "rounds": state.rounds + 1})
+    changes = {**replies, "rounds": state.rounds + 1}
+    return Effect(changes, _BY_LIMIT.get((state.phase, state.limit), ""))
+
+
+_BY_LIMIT: Final[Mapping[tuple[str, int], Phase]] = {
+    (Phase.REPLYING_1, 1): Phase.JUDGING,
+    (Phase.REPLYING_2, 3): Phase.OBJECTING_3,
+}
+"""Where replies lead in a motion whose rounds are not the usual ones."""
 
 
 # ---------------------------------------------------------------- what is asked for

@@ -49,13 +49,13 @@ def _step(
 
 
 def _round(
-    n: int, then: Phase, otherwise: Phase, missed: Missed, within: timedelta = WITHIN
+    n: int, then: tuple[Phase, ...], otherwise: Phase, missed: Missed, within: timedelta = WITHIN
 ) -> dict[str, Step]:
     """Return a round: objections, and replies to them.
 
     Args:
         n: Its number.
-        then: What follows the replies.
+        then: What may follow the replies, the usual first.
         otherwise: What follows where there is no objection.
         missed: What silence leads to.
         within: Time for each message.
@@ -66,7 +66,7 @@ def _round(
     return {
         f"objections-{n}": _step(objecting, CRITIC, {Objections: objected}, missed, within, figures=figures),
         f"replies-{n}": _step(
-            replying, ADVOCATE, {Replies: Move((then,), debating.replied)}, missed, within, figures=figures
+            replying, ADVOCATE, {Replies: Move(then, debating.replied)}, missed, within, figures=figures
         ),
     }
 
@@ -79,8 +79,8 @@ STEPS: Final[Mapping[str, Step]] = {
         _ENDS,
         figures=ByField({"option": debating.among_options}),
     ),
-    **_round(1, Phase.OBJECTING_2, Phase.JUDGING, _TO_THE_JUDGE),
-    **_round(2, Phase.JUDGING, Phase.JUDGING, _TO_THE_JUDGE),
+    **_round(1, (Phase.OBJECTING_2, Phase.JUDGING), Phase.JUDGING, _TO_THE_JUDGE),
+    **_round(2, (Phase.JUDGING, Phase.OBJECTING_3), Phase.JUDGING, _TO_THE_JUDGE),
     "judgment": _step(
         Phase.JUDGING,
         JUDGE,
@@ -88,7 +88,7 @@ STEPS: Final[Mapping[str, Step]] = {
         _ENDS,
         asks=judging.asked_of_the_judge,
     ),
-    **_round(3, Phase.CONCLUDING, Phase.CONCLUDING, _TO_THE_END, THIRD_WITHIN),
+    **_round(3, (Phase.CONCLUDING,), Phase.CONCLUDING, _TO_THE_END, THIRD_WITHIN),
     "conclusion": _step(Phase.CONCLUDING, JUDGE, {Judgment: _JUDGED}, _ENDS),
 }
 

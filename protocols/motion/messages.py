@@ -47,6 +47,14 @@ Number = Annotated[Whole, Field(ge=1)]
 Round = Annotated[Literal[1, 2, 3], Exact]
 
 
+ROUNDS: Final = 2
+"""Rounds of objections and replies where a motion does not say; an extension adds one (1.3)."""
+
+
+def _is_usual(rounds: int) -> bool:
+    return rounds == ROUNDS
+
+
 class _OfMotion(Message):
     case_field: ClassVar[str] = "motion_id"
     motion_id: Minted = ""
@@ -59,12 +67,15 @@ class Motion(_OfMotion):
         question: What is asked.
         options: The answers to choose from; none: yes or no.
         context_ref: A work that is kept as evidence and that all three seats are shown, "" for none.
+        rounds: Rounds of objections and replies before the judgment; of 3 the last is the short one that the Judge may
+            else add.
     """
 
     type: Literal["MOTION"] = "MOTION"
     question: Question
     options: Options = ()
     context_ref: Ref = ""
+    rounds: Annotated[Round, Field(exclude_if=_is_usual)] = ROUNDS
 
 
 class _Written(_OfMotion):

@@ -8,7 +8,7 @@ from typing import Final
 
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.times import minutes
-from moot.protocols.motion.messages import Severity
+from moot.protocols.motion.messages import ROUNDS, Severity
 
 KIND: Final = "motion"
 
@@ -16,9 +16,6 @@ WITHIN: Final = minutes(20)
 THIRD_WITHIN: Final = minutes(10)
 GRACE: Final = minutes(10)
 """Time for each message, less of it in the third round (R-Q2)."""
-
-ROUNDS: Final = 2
-"""So many rounds of objections and replies; an extension adds one (1.3)."""
 
 YES_OR_NO: Final = ("yes", "no")
 """What is chosen from where a motion names no options."""
@@ -53,6 +50,7 @@ class MotionState(CaseState):
         conceded: Numbers of objections that were conceded.
         rounds: Rounds that had both objections and replies.
         is_extended: Whether a third round was opened.
+        limit: Rounds before the judgment.
         verdict: The judgment, "" before.
         confidence: That of the judgment, None before.
         standing: Numbers of the objections that stand by the judgment.
@@ -68,6 +66,7 @@ class MotionState(CaseState):
     conceded: frozenset[int] = frozenset()
     rounds: int = 0
     is_extended: bool = False
+    limit: int = ROUNDS
     verdict: str = ""
     confidence: float | None = None
     standing: tuple[int, ...] = ()
@@ -85,4 +84,4 @@ class MotionState(CaseState):
     @property
     def may_extend(self) -> bool:
         """Say whether a third round is possible at all: after two full ones, once (R-D5)."""
-        return self.rounds == ROUNDS and not self.is_extended
+        return self.rounds == ROUNDS == self.limit and not self.is_extended

@@ -30,7 +30,7 @@ from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.faults import EMPTY, line
 from moot.protocols.kernel.minds import SIMULATED, Minds
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.protocols.motion.messages import Motion
+from moot.protocols.motion.messages import ROUNDS, Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.motion.state import KIND as MOTION
@@ -54,6 +54,7 @@ class MotionOptions:
     Attributes:
         question: What is asked.
         options: The answers to choose from; none: yes or no.
+        rounds: Rounds of objections and replies before the judgment, 1 to 3.
         context: A text that all seats are shown, up to `MOST_KEPT` characters; "" for none.
         seed: Seeds simulated minds.
         minds: What fills the seats instead of simulated minds.
@@ -71,6 +72,7 @@ class MotionOptions:
     question: str
     options: Sequence[str] = ()
     context: str = ""
+    rounds: int = ROUNDS
     seed: int = 1
     minds: MindSources = field(default_factory=dict)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
@@ -119,6 +121,7 @@ def again(recording: Recording, directory: Path | None = None) -> MotionOptions:
         question=body.question,
         options=body.options,
         context=text_of(evidence, body.context_ref) if body.context_ref else "",
+        rounds=body.rounds,
         seed=life.started.seed,
         minds=life.minds,
         models=life.settings.models,
@@ -212,6 +215,11 @@ def _motion(options: MotionOptions, context_ref: str = "") -> Motion:
     if len(options.context) > MOST_KEPT:
         raise BadInput(f"context: has {len(options.context):,} characters, {MOST_KEPT:,} are the most")
     try:
-        return Motion(question=question, options=tuple(answers), context_ref=context_ref)
+        return Motion(
+            question=question,
+            options=tuple(answers),
+            context_ref=context_ref,
+            rounds=options.rounds,  # type: ignore[arg-type]  # judged here
+        )
     except ValidationError as error:
         raise BadInput(line(error, "motion")) from None

@@ -49,6 +49,9 @@ def debate(
             help="Answers to choose from, two or more; by default yes and no. May be repeated.",
         ),
     ] = None,
+    rounds: Annotated[
+        int, typer.Option("--rounds", metavar="N", help="Rounds of objections and replies, 1 to 3.")
+    ] = 2,
     context: Annotated[
         str | None,
         typer.Option(
@@ -95,6 +98,7 @@ def debate(
                 question=str(question),
                 options=[part.strip() for given in options or () for part in given.split(",")],
                 context="" if context is None else a_named_text(context),
+                rounds=rounds,
                 seed=seed,
                 minds=seated.minds,
                 models=seated.models,
