@@ -644,7 +644,7 @@ class DrawnDecode(Record):
 
 
 class AssignedConfig(Record):
-    """What a trial asks; a debate has personas by role, and no template."""
+    """What a trial asks; a debate_v1 names its proposer's persona and itself."""
 
     model: Name
     persona: Name | None

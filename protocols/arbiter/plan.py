@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from moot.protocols.arbiter.generated import (
     AssignedConfig,
@@ -12,6 +12,7 @@ from moot.protocols.arbiter.generated import (
     Range,
     ResolvedConfiguration,
     Role,
+    Speaker,
     WholeRange,
 )
 from moot.protocols.arbiter.prng import Stream, stream
@@ -48,9 +49,22 @@ def plan(config: ResolvedConfiguration) -> Iterator[PlannedTrial]:
         yield PlannedTrial(
             trial_id=trial_id,
             protocol=kind,
-            assigned_config=AssignedConfig(model=model, persona=None, protocol=None, decode=decode),
+            assigned_config=_assigned(kind, model, roles, decode),
             role_assignments=assignments_of(config.protocol, roles),
         )
+
+
+def _assigned(
+    kind: str, model: str, roles: Mapping[Speaker, Role], decode: DrawnDecode | None
+) -> AssignedConfig:
+    """Return what a trial with roles asks; a debate_v1 names its proposer's persona and itself (R-G5)."""
+    is_debate = kind == "debate_v1"
+    return AssignedConfig(
+        model=model,
+        persona=roles["proposer"].persona_id if is_debate else None,
+        protocol=kind if is_debate else None,
+        decode=decode,
+    )
 
 
 def drawn(decode: Decode | None, draws: Stream) -> DrawnDecode | None:

@@ -18,6 +18,7 @@ from moot.protocols.arena.session import first_ref
 from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import State
 from moot.protocols.arena.trail import Entered, Given, Notes, all_left_out, event
+from moot.protocols.kernel.figures import SECOND_AUDIT
 from moot.protocols.kernel.steps import Effect, RuleInput
 
 
@@ -30,13 +31,30 @@ def judged(state: RunState, given: RuleInput) -> Effect:
     notes: Notes = (Given(**found), event("RUN_STARTED", run_id=state.case_id), *all_left_out(told))
     if problem is not None:
         return failed(*problem, notes)
+    if given.context.version >= SECOND_AUDIT and (why := _lacks_notebook(found)):
+        return failed(reasons.NOTEBOOK, why, (*notes, *skipped()))
     return left_init(state, taken(state, **found), notes)
 
 
 def refusal(body: Any) -> str:
     """Say why the run that an ARENA_TASK opens would end before its first round, "" where it would begin."""
-    _, _, problem = _read(body)
-    return "" if problem is None else problem[1]
+    found, _, problem = _read(body)
+    return _lacks_notebook(found) if problem is None else problem[1]
+
+
+def lacks_notebook(body: Any) -> bool:
+    """Return True for a valid ARENA_TASK whose required notebook is disabled (R-G4)."""
+    found, _, problem = _read(body)
+    return problem is None and bool(_lacks_notebook(found))
+
+
+def _lacks_notebook(found: Mapping[str, Any]) -> str:
+    """Say why a run that needs its notebook has none; "" where it needs none or has one (9.4, R-G4)."""
+    if found["task"].notebook_required and not found["config"].notebook_enabled:
+        return (
+            "the task requires a notebook (notebook_required) and the config disables it (notebook_enabled)"
+        )
+    return ""
 
 
 def _read(body: Any) -> tuple[dict[str, Any], Told, tuple[str, str] | None]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from moot.protocols.arena.contracts import RoundRecord
 from moot.protocols.arena.messages import ArenaTask
+from moot.protocols.arena.opening import lacks_notebook
 from moot.protocols.arena.run import RUN
 from moot.protocols.arena.states import TERMINAL, State
 from moot.protocols.arena.trail import (
@@ -26,6 +27,7 @@ from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import SECOND_AUDIT
 from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Part
 from moot.protocols.kernel.officers import Ruling
@@ -163,6 +165,9 @@ def audit_record(
     recorder = Recorder()
     recorder.at = rfc3339(said[0].sent_at)
     context = RuleContext(())
+    if any(_is_move(env) for env in said[1:] if env.seq not in broken):
+        # Since R-G4 nothing moves a run that lacks its required notebook: one that moves is older.
+        context.rules_version = str(SECOND_AUDIT - 1) if lacks_notebook(said[0].body) else ""
     machine = replace(RUN, note=recorder.take)
     state = machine.open(RuleInput(context, said[0]))
     for env in said[1:]:
@@ -177,6 +182,11 @@ def audit_record(
     if written_by:
         recorder.record["written_by"] = dict(written_by)
     return recorder.record
+
+
+def _is_move(env: Envelope) -> bool:
+    """Return True for a message that moves a run under way."""
+    return isinstance(env.body, Ruling) or env.body.type in MOVES - {"RUN_TERMINATED"}
 
 
 def _ruled(

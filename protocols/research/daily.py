@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from moot.protocols.calls.books import SOCIETY, Books
 from moot.protocols.kernel.case import CaseState
-from moot.protocols.kernel.figures import DERIVED, Exactly, Fields, Figures
+from moot.protocols.kernel.figures import SECOND_AUDIT, Exactly, Fields, Figures
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, Step, ends, passes
@@ -59,8 +59,8 @@ def _spending(books: Books) -> Spending | None:
 def _synthesised(state: DailyState, given: RuleInput) -> Effect:
     """Every principle has its failures, and every pattern of failures its principle (R-D13)."""
     context = given.context
-    is_new = context.version >= DERIVED
-    context.fold_named("research").check_synthesis(given.body, state.since, state.until, at_once=is_new)
+    ledger = context.fold_named("research")
+    ledger.check_synthesis(given.body, state.since, state.until, version=context.version)
     return Effect()
 
 
@@ -92,7 +92,8 @@ def report_figures(state: DailyState, given: RuleInput) -> Figures:
 def _failures(state: DailyState, given: RuleInput) -> dict[str, Any]:
     """Tell the Evolver the window's failures, and the principles that are known."""
     ledger = given.context.fold_named("research")
-    return {"records": ledger.records(state.since, state.until), "principles": dict(ledger.principles)}
+    shown = {"records": ledger.records(state.since, state.until), "principles": dict(ledger.principles)}
+    return {**shown, "is_cumulative": True} if given.context.version >= SECOND_AUDIT else shown
 
 
 def _duty(phase: str, answer: type[Message], move: Move, missed: Move, **more: Any) -> Step:

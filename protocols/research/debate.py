@@ -192,7 +192,14 @@ def extended(state: DebateState, given: RuleInput) -> Effect:
 def judged(state: DebateState, given: RuleInput) -> Effect:
     """A verdict takes effect, or asks for a revision (spec 1.2, R-D6 to R-D10)."""
     body = given.body
-    phase = judge(state, body, elapsed(state, given), conservative=given.context.conservative_a)
+    context = given.context
+    phase = judge(
+        state,
+        body,
+        elapsed(state, given),
+        conservative=context.conservative_a,
+        version=context.version,
+    )
     changes = {
         "alpha": body.alpha_argument_score,
         "risk": body.risk_argument_score,

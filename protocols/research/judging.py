@@ -1,7 +1,7 @@
 """What a verdict may say: the guards of VERDICT and FINAL_VERDICT, of revisions, extensions and backtests.
 
 Each guard returns where the debate goes, or raises; those whose breach the table answers with a ruling
-raise `Consequential` (K10). Sources: spec 1.2, 1.3; R-D5 to R-D10, R-D15, R-D22, R-B8, R-F8, R-F9.
+raise `Consequential` (K10). Sources: spec 1.2, 1.3; R-D5 to R-D10, R-D15, R-D22, R-B8, R-F8, R-F9, R-G2.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Protocol
 
 from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.errors import Consequential, Violation
+from moot.protocols.kernel.figures import NEWEST, SECOND_AUDIT
 from moot.protocols.research.debate_table import (
     CONSERVATIVE_CONFIDENCE,
     CYCLE_BUDGET,
@@ -96,7 +97,14 @@ def forbids_approval(flawed: bool, body: Verdict | FinalVerdict) -> tuple[str, s
     return None
 
 
-def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, conservative: bool) -> Phase:
+def judge(
+    state: Debated,
+    body: Verdict | FinalVerdict,
+    elapsed: timedelta,
+    *,
+    conservative: bool,
+    version: int = NEWEST,
+) -> Phase:
     """Say where a verdict leads.
 
     Args:
@@ -104,6 +112,7 @@ def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, c
         body: The verdict.
         elapsed: Time since the CYCLE_TRIGGER, outages aside.
         conservative: Whether R-B8's mode is on.
+        version: The rules version of the log.
 
     Returns:
         BACKTESTING, REFLECTING or REQUESTING.
@@ -122,6 +131,8 @@ def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, c
         if not may_revise(elapsed):
             raise _rejects("R-D6", "cycle_budget", "a revision would take the cycle past 2.5 h", "verdict")
         return Phase.REQUESTING
+    if version >= SECOND_AUDIT and state.ended_by == "concede":
+        raise _rejects("R-G2", "conceded", "nothing is approved that its author conceded", "verdict")
     if not state.assessed:
         raise _rejects("R-D10", "no_assessment", "nothing is approved without an assessment of it", "verdict")
     if not SURE.holds(body):

@@ -8,7 +8,7 @@ here, is `strictness`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
@@ -94,6 +94,8 @@ class KnownPrinciple(Protocol):
     def failure_code(self) -> str: ...
     @property
     def regime(self) -> str: ...
+    @property
+    def source_reflections(self) -> Sequence[str]: ...
 
 
 class Pattern(NamedTuple):
@@ -257,32 +259,37 @@ def matching(pattern: Pattern, principles: Iterable[P]) -> P | None:
     return None
 
 
-def principle_from(pattern: Pattern, existing: KnownPrinciple | None = None) -> PrincipleChange:
+def principle_from(
+    pattern: Pattern, existing: KnownPrinciple | None = None, *, is_cumulative: bool = True
+) -> PrincipleChange:
     """Turn a pattern into a new principle, or validate the one that says so already (spec 2.1 step 4).
 
-    An update keeps the statement. Evidence, sources and confidence are those of the pattern's own window
-    either way: earlier evidence stays in the earlier versions, where the log can prove it.
+    An update keeps the statement and adds the window's reflections to the earlier ones, each once (R-G3).
+    The confidence is that of the pattern's own window (R-D13).
 
     Args:
         pattern: At least three similar failures.
         existing: The principle about the same three, see `matching`.
+        is_cumulative: Whether earlier sources count, as they do from rules version 4 on.
 
     Raises:
         ValueError: `existing` is about something else.
     """
     if existing is not None and matching(pattern, (existing,)) is None:
         raise ValueError(f"{existing.statement!r} is not about {pattern[:3]}")
+    earlier = existing.source_reflections if existing is not None and is_cumulative else ()
+    sources = tuple(dict.fromkeys((*earlier, *pattern.sources)))
     return PrincipleChange(
         existing.statement if existing is not None else _statement(pattern),
-        len(pattern.failures),
+        len(sources),
         pattern.confidence,
-        pattern.sources,
+        sources,
         "created" if existing is None else "updated",
     )
 
 
 def principles_from(
-    records: Iterable[Lesson], known: Iterable[Principle], at: datetime
+    records: Iterable[Lesson], known: Iterable[Principle], at: datetime, *, is_cumulative: bool = True
 ) -> tuple[Principle, ...]:
     """Return what a synthesis publishes of a window's records: each pattern as a principle (spec 2.1).
 
@@ -290,12 +297,13 @@ def principles_from(
         records: Causal records and reflections of the window, oldest first.
         known: The principles so far.
         at: When they are validated; a new one has no id yet.
+        is_cumulative: As for `principle_from`.
     """
     known = tuple(known)
     found = []
     for pattern in find_patterns(records):
         existing = matching(pattern, known)
-        change = principle_from(pattern, existing)
+        change = principle_from(pattern, existing, is_cumulative=is_cumulative)
         found.append(
             Principle(
                 principle_id=existing.principle_id if existing is not None else "",

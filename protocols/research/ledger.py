@@ -11,6 +11,7 @@ from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import DERIVED, NEWEST, SECOND_AUDIT
 from moot.protocols.research import learning, strictness
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import (
@@ -284,7 +285,7 @@ class Ledger(Fold):
         return tuple(r if r.at == at else r.model_copy(update={"at": at}) for at, r in found)
 
     def check_synthesis(
-        self, body: PrincipleSynthesis, since: datetime, until: datetime, *, at_once: bool = True
+        self, body: PrincipleSynthesis, since: datetime, until: datetime, *, version: int = NEWEST
     ) -> None:
         """Check that the principles are those that the recorded failures make (spec 2.1, R-D13).
 
@@ -292,7 +293,8 @@ class Ledger(Fold):
             body: The synthesis.
             since: Where its window begins.
             until: Where that ends.
-            at_once: Whether a new principle is validated when it is created, as it is from rules version 3 on.
+            version: The rules version of the log. From 3 on a new principle is validated when it is created, from 4
+                on an update adds to the earlier sources and is validated in the window or after it (R-G3).
 
         Raises:
             Violation: A principle rests on fewer than three recorded failures of its kind in the window, its
@@ -303,7 +305,7 @@ class Ledger(Fold):
         for n, given in enumerate(body.principles):
             field = f"principles[{n}]"
             pattern = patterns.pop((given.archetype, given.failure_code, given.regime), None)
-            if at_once and given.change == "created" and given.created != given.last_validated:
+            if version >= DERIVED and given.change == "created" and given.created != given.last_validated:
                 raise Violation(
                     "2.1", "a new principle is validated when it is created", field=f"{field}.created"
                 )
@@ -311,12 +313,15 @@ class Ledger(Fold):
                 why = "three similar failures make a principle; they are not recorded"
                 raise Violation("R-D13", why, field=field)
             existing = learning.matching(pattern, self.principles.values())
-            found = learning.principle_from(pattern, existing)
+            found = learning.principle_from(pattern, existing, is_cumulative=version >= SECOND_AUDIT)
             if existing is not None and given.principle_id != existing.principle_id:
                 raise Violation("R-D13", f"it updates {existing.principle_id}", field=f"{field}.principle_id")
             if existing is None and given.principle_id in taken:
                 raise Violation("R-D13", "the id is another principle's", field=f"{field}.principle_id")
             taken.add(given.principle_id)
+            if version >= SECOND_AUDIT and existing is not None and given.last_validated <= since:
+                why = "an update is validated on the day of its synthesis"
+                raise Violation("R-G3", why, field=f"{field}.last_validated")
             for name, value in (
                 ("source_reflections", found.sources),
                 ("evidence_count", found.evidence_count),

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.figures import DERIVED, Exactly, Fields, Figures, check, exactly
+from moot.protocols.kernel.figures import DERIVED, SECOND_AUDIT, Exactly, Fields, Figures, check, exactly
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, ends, passes
 from moot.protocols.trading.briefing import session_of
@@ -150,6 +150,7 @@ class DeploymentState(CaseState):
         decision: DEPLOY, DEPLOY_MODIFIED, REJECT or ESCALATE, "" before.
         parameters: What it was agreed on.
         feedback: Why it was rejected, for System A.
+        carries_parameters: Whether DEPLOY carries the reviews' parameters, as it does from rules version 4 on (R-G1).
     """
 
     strategy_id: str
@@ -159,6 +160,7 @@ class DeploymentState(CaseState):
     decision: str = ""
     parameters: DeployParameters = AS_USUAL
     feedback: str = ""
+    carries_parameters: bool = True
 
     @property
     def row(self) -> Row:
@@ -167,8 +169,13 @@ class DeploymentState(CaseState):
 
     @property
     def agreed(self) -> DeployParameters:
-        """Return the parameters that this line agrees on."""
+        """Return the parameters that this line agrees on (R-B1, R-G1)."""
         row = self.row
+        if row.decision == DEPLOY and self.carries_parameters:
+            agreed = self.limits()
+            limit = agreed.position_limit
+            limit = PORTFOLIO.position if limit is None else min(limit, PORTFOLIO.position)
+            return agreed.model_copy(update={"position_limit": limit})
         return self.limits(position_limit=row.position_limit, order_type=row.order_type)
 
     def limits(self, *, position_limit: bool = True, order_type: bool = True) -> DeployParameters:
@@ -204,6 +211,7 @@ def open_deployment(given: RuleInput) -> DeploymentState:
         anchor_at=env.sent_at,
         strategy_id=body.strategy_id,
         proposal=body,
+        carries_parameters=context.version >= SECOND_AUDIT,
     )
 
 

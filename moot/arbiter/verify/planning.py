@@ -67,7 +67,8 @@ def check_plan(files: Files, config: ResolvedConfiguration, findings: Findings) 
     for expected, line in zip_longest(drawn, lines):
         if expected is None or line is None:
             break
-        for one in differences(expected, line.value):
+        wanted = _as_written(expected, line.value, findings, line.number)
+        for one in differences(wanted, line.value):
             findings.fail("plan", PLAN, one.why, line=line.number, field=one.field)
     manifest = files.documents.get(MANIFEST)
     if manifest is None:
@@ -84,6 +85,18 @@ def check_plan(files: Files, config: ResolvedConfiguration, findings: Findings) 
             f"is {manifest['k_planned']}, {PLAN} has {len(lines):,} lines",
             field="k_planned",
         )
+
+
+def _as_written(
+    expected: dict[str, Any], found: dict[str, Any], findings: Findings, line: int
+) -> dict[str, Any]:
+    """Return a drawn line, for a debate without persona and protocol in the form of earlier versions (R-G5)."""
+    assigned = found["assigned_config"]
+    if found["protocol"] != "debate_v1" or (assigned["persona"], assigned["protocol"]) != (None, None):
+        return expected
+    why = "names no persona and no protocol, as Moot wrote debates before R-G5"
+    findings.warn("plan", PLAN, why, line=line, field="assigned_config")
+    return {**expected, "assigned_config": {**expected["assigned_config"], "persona": None, "protocol": None}}
 
 
 def _texts(config: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -21,6 +21,12 @@ MOST_LINES: Final = 40
 MOST_TEXT: Final = 4000
 """Of a final output so much is shown; the record has all of it."""
 
+WARNINGS: Final = {
+    "VERDICT_NOT_LAST": "text follows the verdict line",
+    "APPROVED_WITHOUT_RATIONALE": "approved without a RATIONALE line although the evidence contradicts a claim",
+}
+"""Explanation of each REVIEW_WARNING, by its code."""
+
 MOST_REFS: Final = 3
 """Evidence references that one line names."""
 
@@ -155,7 +161,7 @@ def _noted(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             case "REVIEWER_RETRIED":
                 yield f"{where}: the Reviewer was asked once more"
             case "REVIEW_WARNING":
-                yield f"{where}: {data['code']}, the evidence contradicts a claim"
+                yield f"{where}: {data['code']}, {WARNINGS.get(str(data['code']), 'unknown warning')}"
             case "SAFETY_VIOLATION":
                 tool = _plain(str(data["tool"] or "a tool"), 60)
                 yield f"{where}: SAFETY_VIOLATION, the {data['seat']} tried to write with {tool}"

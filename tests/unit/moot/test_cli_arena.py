@@ -484,3 +484,18 @@ def on_terminal(words: list[object], **env: str) -> str:
 def test_parse_takes_json_as_every_command_that_prints_data(tmp_path: Path) -> None:
     review = write(tmp_path / "review.txt", "All is well.\nVERDICT: APPROVED\n")
     assert json.loads(done("arena", "parse", review, "--json")) == json.loads(done("arena", "parse", review))
+@pytest.mark.parametrize(
+    ("code", "says", "says_not"),
+    [
+        ("VERDICT_NOT_LAST", "text follows the verdict line", "contradicts"),
+        ("APPROVED_WITHOUT_RATIONALE", "the evidence contradicts a claim", "follows"),
+        ("ANOTHER_CODE", "unknown warning", "contradicts"),
+    ],
+)
+def test_each_review_warning_has_its_own_words(code: str, says: str, says_not: str) -> None:
+    from moot.cli.arena.show import _noted
+
+    (line,) = _noted([{"type": "REVIEW_WARNING", "data": {"code": code, "round_index": 1}}])
+    assert line.startswith(f"round 1: {code}, ")
+    assert says in line
+    assert says_not not in line

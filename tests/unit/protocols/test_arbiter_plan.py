@@ -98,9 +98,10 @@ def test_an_independent_trial_draws_model_persona_and_template_in_that_order() -
     assert second.assigned_config.as_json() == {"model": "a/one", "persona": "p0", "protocol": "t1"}
 
 
+@pytest.mark.rule("R-G5")
 def test_a_debate_draws_a_model_and_two_personas() -> None:
     first = next(iter(plan(whole("debate_v1")))).as_json()
-    assert first["assigned_config"] == {"model": "a/one", "persona": None, "protocol": None}
+    assert first["assigned_config"] == {"model": "a/one", "persona": "p1", "protocol": "debate_v1"}
     assert first["role_assignments"] == {
         "proposer": {"model_slug": "a/one", "persona_id": "p1"},
         "critic": {"model_slug": "a/one", "persona_id": "p0"},

@@ -885,3 +885,29 @@ def test_several_runs_go_on_beside_each_other():
     for owed in reversed(drafts):
         table.say(PLANNER, m.ArenaDraft(round_index=1, text="x"), owed=owed)
     assert {table.docket.cases[one].phase for one in (first, table.run_id)} == {State.REVIEWING}
+
+
+@pytest.mark.rule("R-G4")
+def test_r_g4_a_required_notebook_that_is_disabled_ends_the_run_before_its_first_round():
+    table = held(notebook_required=True)
+    record = table.record()
+    assert record["terminal_state"] == "TERMINATED_ERROR"
+    assert record["terminal_reason"].startswith("NOTEBOOK_UNAVAILABLE: the task requires a notebook")
+    assert record["rounds"] == []
+    assert not [e for e in record["events"] if e["type"] == "PLANNER_INVOKED"]
+    assert all(one.is_passed for one in check(record).checks)
+
+
+@pytest.mark.rule("R-G4")
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_r_g4_a_run_of_an_older_log_begins_all_the_same(monkeypatch, version):
+    monkeypatch.setattr(ArenaTable, "rules_version", version)
+    table = held(notebook_required=True)
+    table.draft()
+    assert [step["to"] for step in table.record()["transitions"]] == ["DRAFTING", "REVIEWING"]
+
+
+@pytest.mark.rule("R-G4")
+def test_r_g4_an_enabled_or_optional_notebook_lets_the_run_begin():
+    for table in (held(), held(**OPTIONAL), held(**REQUIRED)):
+        assert table.record()["terminal_state"] is None

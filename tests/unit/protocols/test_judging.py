@@ -228,3 +228,24 @@ def test_a_backtest_passes_at_its_limits_and_not_beyond(over, is_pass):
     with pytest.raises(Violation) as caught:
         check_backtest(body.model_copy(update={"metrics": metrics, "passed": not is_pass}))
     assert caught.value.field == "passed"
+
+
+@pytest.mark.rule("R-G2")
+@pytest.mark.parametrize("is_final", [False, True])
+def test_r_g2_nothing_is_approved_after_a_concession(is_final):
+    body = bodies.verdict("APPROVE", 0.8, final=is_final)
+    with pytest.raises(Consequential) as caught:
+        judge(argued(ended_by="concede"), body, EARLY, conservative=False)
+    assert (caught.value.rule, caught.value.decision.outcome) == ("R-G2", "REJECT")
+    for ended_by in ("rounds", "confidence", "timeout"):
+        assert judge(argued(ended_by=ended_by), body, EARLY, conservative=False) is Phase.BACKTESTING
+    for version in (2, 3):
+        found = judge(argued(ended_by="concede"), body, EARLY, conservative=False, version=version)
+        assert found is Phase.BACKTESTING
+
+
+@pytest.mark.rule("R-G2")
+def test_r_g2_a_rejection_stays_legal_after_a_concession():
+    assert judge(argued(ended_by="concede"), bodies.verdict("REJECT", 0.8), EARLY, conservative=False) is (
+        Phase.REFLECTING
+    )

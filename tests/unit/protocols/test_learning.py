@@ -215,12 +215,23 @@ def test_a_known_pattern_updates_its_principle_and_keeps_the_words() -> None:
     principles = [known(principle_id="prin_000", regime="volatile_up"), known()]
     existing = matching(pattern, principles)
     assert existing is principles[1]
-    finding = principle_from(pattern, existing)
+    finding = principle_from(pattern, existing, is_cumulative=False)
     assert finding.change == "updated"
     assert finding.statement == "Momentum is no friend of calm"
     assert finding.evidence_count == 4
     assert finding.confidence == wilson_lower_bound(4, 4)
     assert finding.sources == ("ref_001", "ref_002", "ref_003", "ref_004")
+
+
+@pytest.mark.rule("R-G3")
+def test_r_g3_an_update_adds_distinct_reflections_to_the_earlier_ones() -> None:
+    (pattern,) = find_patterns([lesson(n) for n in range(2, 6)])
+    earlier = known(source_reflections=("ref_000", "ref_002", "ref_003"), evidence_count=3)
+    finding = principle_from(pattern, earlier)
+    assert finding.sources == ("ref_000", "ref_002", "ref_003", "ref_004", "ref_005")
+    assert finding.evidence_count == 5
+    assert finding.confidence == wilson_lower_bound(4, 4)
+    assert principle_from(pattern, earlier, is_cumulative=False).evidence_count == 4
 
 
 def test_a_principle_about_something_else_is_not_updated() -> None:

@@ -104,7 +104,7 @@ def test_r_b1_a_liquidity_concern_counts_with_ready_only():
 @pytest.mark.parametrize(
     ("guardians", "traders", "right"),
     [
-        (guardian(), trader(), decision("DEPLOY", 3)),
+        (guardian(), trader(), decision("DEPLOY", 3, position_limit=0.02, order_type="limit")),
         (guardian(), trader("needs_adjustment"), decision("DEPLOY_MODIFIED", 4, order_type="limit")),
         (guardian("elevated"), trader(), decision("DEPLOY_MODIFIED", 5, position_limit=0.02)),
         (guardian("excessive"), trader(), decision("REJECT", 1, "too risky")),
@@ -117,7 +117,7 @@ def test_r_b1_a_liquidity_concern_counts_with_ready_only():
 def test_r_b1_the_operator_decides_what_the_table_says_and_nothing_else(guardians, traders, right):
     table = reviewed(guardians, traders)
     others = [
-        decision("DEPLOY", 3),
+        decision("DEPLOY", 3, position_limit=0.02, order_type="limit"),
         decision("DEPLOY_MODIFIED", 4, order_type="limit"),
         decision("DEPLOY_MODIFIED", 5, position_limit=0.02),
         decision("REJECT", 1, "too risky"),
@@ -129,6 +129,35 @@ def test_r_b1_the_operator_decides_what_the_table_says_and_nothing_else(guardian
         if wrong != right:
             assert table.broke(table.say(OPERATOR, wrong)) == "R-B1", wrong
     assert table.broke(table.say(OPERATOR, right)) == ""
+
+
+@pytest.mark.rule("R-G1")
+@pytest.mark.parametrize("limit", [0.01, 0.02, 0.05])
+@pytest.mark.parametrize("order_type", ["market", "limit"])
+def test_r_g1_deploy_carries_the_lower_limit_and_the_traders_order_type(limit, order_type):
+    table = reviewed(
+        guardian().model_copy(update={"recommended_position_limit": limit}),
+        trader().model_copy(update={"suggested_order_type": order_type}),
+    )
+    assert table.broke(table.say(OPERATOR, decision("DEPLOY", 3))) == "R-B1"
+    agreed = {"position_limit": limit, "order_type": order_type}
+    assert table.broke(table.say(OPERATOR, decision("DEPLOY", 3, **agreed))) == ""
+    table.wait(minutes=20)
+    known = table.life.strategies["strat_1"]
+    assert (known.position_limit, known.order_type) == (limit, order_type)
+
+
+@pytest.mark.rule("R-G1")
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_r_g1_an_older_log_deploys_without_parameters(monkeypatch, version):
+    monkeypatch.setattr(LifeTable, "rules_version", version)
+    table = reviewed(guardian(), trader())
+    agreed = {"position_limit": 0.02, "order_type": "limit"}
+    assert table.broke(table.say(OPERATOR, decision("DEPLOY", 3, **agreed))) == "R-B1"
+    assert table.broke(table.say(OPERATOR, decision("DEPLOY", 3))) == ""
+    table.wait(minutes=20)
+    known = table.life.strategies["strat_1"]
+    assert (known.position_limit, known.order_type) == (0.05, "market")
 
 
 @pytest.mark.rule("R-B1")
@@ -197,7 +226,7 @@ def test_r_b12_what_is_not_staged_or_deployed_already_or_proposed_already_is_not
     assert table.broke(table.tell(OPERATOR, proposal)) == "K9"
     table.say(GUARDIAN, guardian())
     table.say(TRADER, trader())
-    table.say(OPERATOR, decision("DEPLOY", 3))
+    table.say(OPERATOR, decision("DEPLOY", 3, position_limit=0.02, order_type="limit"))
     table.say(OPERATOR, notice())
     assert table.broke(table.tell(OPERATOR, proposal)) == "R-B12"
 
@@ -251,7 +280,7 @@ def test_r_b1_a_silent_operator_leaves_the_decision_to_the_admin():
 
 def test_a_missed_notice_changes_no_decision():
     table = reviewed(guardian(), trader())
-    table.say(OPERATOR, decision("DEPLOY", 3))
+    table.say(OPERATOR, decision("DEPLOY", 3, position_limit=0.02, order_type="limit"))
     table.wait(minutes=20)
     assert table.last("RULING").body.rule == "R-B12"
     assert table.life.is_traded("strat_1")

@@ -44,7 +44,12 @@ def micro(turn: Turn) -> Reply:
 def synthesise(turn: Turn) -> Reply:
     """Make principles of what failed alike at least three times, by the ledger's own arithmetic (R-D13)."""
     brief = turn.view.brief
-    made = principles_from(brief["records"], brief["principles"].values(), turn.now)
+    made = principles_from(
+        brief["records"],
+        brief["principles"].values(),
+        turn.now,
+        is_cumulative=brief.get("is_cumulative", False),
+    )
     return Reply(PrincipleSynthesis(window=Window(**brief["window"]), principles=made))
 
 
