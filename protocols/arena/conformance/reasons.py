@@ -46,6 +46,9 @@ def _is_sessionless(walk: Walk) -> bool:
 
 
 def _has_failed_hook(walk: Walk) -> bool:
+    """Return True if a hook failed, or if the required notebook is disabled (R-G4)."""
+    if walk.is_required and not walk.is_enabled:
+        return walk.ended_at_init
     return any(hook.status == "FAILED" for hook in walk.reading.hooks)
 
 
