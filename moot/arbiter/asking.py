@@ -161,6 +161,7 @@ async def ask(
 
 def is_retryable(answer: Answer) -> bool:
     """Say whether the same request might be answered: the server was busy or broken, or nobody reached it."""
-    if answer.status:
-        return answer.status == 429 or answer.status >= 500
+    # An error in the body of a success is one of its own kind.
+    if status := answer.retry_status or answer.status:
+        return status == 429 or status >= 500
     return answer.outcome == "unknown" or answer.fault == "no_server"

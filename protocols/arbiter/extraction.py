@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, NoReturn
 
 from moot.protocols.arbiter.embed_text import BLANKS
@@ -41,6 +41,31 @@ def unfenced(text: str) -> Iterator[Found]:
 
     Braces are counted wherever they stand, also in strings: a lone one in a string hides its object.
     """
+    for found in _between_braces(text):
+        yield Found("unfenced", found[2])
+
+
+def decisions(text: str, decided: Callable[[object], str | None]) -> list[str]:
+    """Return the different decisions that the objects of a text hold, what lies within an object that decides left out.
+
+    Args:
+        text: The text.
+        decided: Gives what a value decides; None: nothing.
+    """
+    found = [decided(value) for _, value in fenced(text)]
+    inside = 0
+    for start, end, value in _between_braces(text):
+        if start < inside:
+            continue
+        decision = decided(value)
+        if decision is not None:
+            found.append(decision)
+            inside = end
+    return list(dict.fromkeys(one.strip() for one in found if one is not None))
+
+
+def _between_braces(text: str) -> Iterator[tuple[int, int, object]]:
+    """Yield what is JSON between a brace and the one that closes it, with where it begins and ends."""
     closes: dict[int, int] = {}
     opened: list[int] = []
     for brace in _BRACE.finditer(text):
@@ -56,11 +81,18 @@ def unfenced(text: str) -> Iterator[Found]:
         except (ValueError, RecursionError):
             continue
         if end == closes[start]:
-            yield Found("unfenced", value)
+            yield start, end, value
+
+
+def _unambiguous(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field stands twice in one object")
+    return found
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unambiguous)

@@ -589,7 +589,7 @@ class ParseError(Record):
     """Why a text has not the form that was asked for."""
 
     message: Name
-    code: Literal["empty_content", "no_json", "contract_mismatch", "no_decision"]
+    code: Literal["empty_content", "no_json", "contract_mismatch", "no_decision", "ambiguous_decision"]
 
 
 class ParsedTrial(Record):

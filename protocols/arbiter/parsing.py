@@ -10,13 +10,13 @@ Source: Arbiter spec, "Parsed output semantics" and "debate_v1", extraction; rul
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeGuard, get_args
 
 from moot.protocols.arbiter.contract import Judge
 from moot.protocols.arbiter.embed_text import EmbedText, cut, embed_text, is_blank, units, well_formed
-from moot.protocols.arbiter.extraction import Found, fenced, unfenced
+from moot.protocols.arbiter.extraction import Found, decisions, fenced, unfenced
 from moot.protocols.arbiter.generated import (
     Confidence,
     EmbedSource,
@@ -56,18 +56,23 @@ def parse_plain(trial_id: int, text: str, parser_version: ParserVersion, *, max_
     return _raw(trial_id, "success", raw, parser_version, max_chars)
 
 
-def parse_debate(trial_id: int, text: str, *, max_chars: int) -> Parsed:
+def parse_debate(trial_id: int, text: str, *, max_chars: int, takes_first: bool = False) -> Parsed:
     """Read how a debate without a contract ended: the first JSON object that decides, fenced before unfenced.
 
     It decides when `decision` is a text that is not empty, `confidence`, if given, is low, medium or high, and
     `reasoning`, if given, is a text; whatever else it holds does not matter.
 
+    Objects that decide differently decide nothing (R-G9).
+
     Args:
         max_chars: How much is embedded at most, in UTF-16 code units.
+        takes_first: Whether the first decides all the same, as in runs of other programs and before that rule.
     """
     raw = well_formed(text)
     if is_blank(raw):
         return _failed(trial_id, raw, "debate-v1")
+    if not takes_first and len(told := decisions(raw, _decided)) > 1:
+        return _raw(trial_id, "fallback", raw, "debate-v1", max_chars, _ambiguous(told))
     for method, value in chain(fenced(raw), unfenced(raw)):
         if _decides(value):
             decision = well_formed(value["decision"])
@@ -96,19 +101,29 @@ def parse_contract(
     parser_version: ParserVersion,
     *,
     max_chars: int,
+    takes_first: bool = False,
 ) -> Parsed:
     """Read a text that a contract gives its form: its first fenced JSON, then its first JSON between braces.
 
     A rationale that is too long is cut before the contract judges it. The first that holds is the answer; without a
     decision in it, the raw text stands for the outcome, whatever the contract's schema asks for.
+    Objects that hold and decide differently decide nothing (R-G9).
 
     Args:
         judge: Holds a value against the contract's schema.
         max_chars: How much is embedded at most, in UTF-16 code units.
+        takes_first: Whether the first decides all the same, as in runs of other programs and before that rule.
     """
     raw = well_formed(text)
     if is_blank(raw):
         return _failed(trial_id, raw, parser_version)
+
+    def decided(value: object) -> str | None:
+        answer, _ = _with_short_rationale(value, contract.rationale_max_chars)
+        return _text(answer.get("decision")) if isinstance(answer, dict) and judge(answer) is None else None
+
+    if not takes_first and len(told := decisions(raw, decided)) > 1:
+        return _raw(trial_id, "fallback", raw, parser_version, max_chars, _ambiguous(told))
     error = ParseError(code="no_json", message="there is no JSON in the text")
     for method, value in _first_of_each(raw):
         answer, was_cut = _with_short_rationale(value, contract.rationale_max_chars)
@@ -138,6 +153,15 @@ def parse_contract(
         )
         return Parsed(line, embed)
     return _raw(trial_id, "fallback", raw, parser_version, max_chars, error)
+
+
+def _decided(value: object) -> str | None:
+    return well_formed(value["decision"]) if _decides(value) else None
+
+
+def _ambiguous(told: Sequence[str]) -> ParseError:
+    named = " and ".join(repr(cut(one, 40)) for one in told[:2])
+    return ParseError(code="ambiguous_decision", message=f"{len(told)} objects decide differently: {named}")
 
 
 def _first_of_each(raw: str) -> Iterator[Found]:

@@ -83,7 +83,7 @@ def test_a_trial_without_a_final_text_failed_and_says_no_more() -> None:
 
 
 def test_a_debate_ends_with_the_first_object_that_decides_fenced_before_unfenced() -> None:
-    text = '{"decision": "a"} ```{"decision": ""}``` ```json\n{"decision": "b", "confidence": "low", "more": 1}\n```'
+    text = '{"decision": "b"} ```{"decision": ""}``` ```json\n{"decision": "b", "confidence": "low", "more": 1}\n```'
     found = debate(text)
     assert (
         found.line.parse_status,
