@@ -46,6 +46,69 @@ def usage_of(reply: Mapping[str, Any], *, is_messages_api: bool = False) -> Usag
         return None
 
 
+def readings(reply: Mapping[str, Any]) -> list[Usage]:
+    """Return what a reply may have been settled with: as either API tells it, and as it was read before version 4."""
+    found = (
+        usage_of(reply),
+        usage_of(reply, is_messages_api=True),
+        embedding_usage_of(reply),
+        _earlier(reply),
+        _earlier(reply, output=0),
+    )
+    return [one for one in found if one is not None]
+
+
+def _earlier(reply: Mapping[str, Any], output: int | None = None) -> Usage | None:
+    """Return what a reply used as it was read before rules version 4.
+
+    Args:
+        reply: The reply as JSON.
+        output: The output where the reply names none, as an embedding does; None: then there is no usage.
+    """
+    told = reply.get("usage")
+    if not isinstance(told, Mapping):
+        return None
+    if output is not None:
+        told = {"completion_tokens": output, **told}
+    asked = [part for part in (told.get(INPUT_PARTS[0]),) if isinstance(part, Mapping)]
+    made = [part for part in (told.get(OUTPUT_PARTS[0]),) if isinstance(part, Mapping)]
+    if "input_tokens" in told:
+        made = [part for part in (told.get(OUTPUT_PARTS[1]),) if isinstance(part, Mapping)]
+        cached, written = (told.get(name) or 0 for name in BESIDE)
+        figures = {
+            "input": _plain_sum(told["input_tokens"], cached, written),
+            "cached_input": cached,
+            "cache_write": written,
+            "output": told.get("output_tokens"),
+            "reasoning": made[0].get("thinking_tokens") if made else None,
+        }
+        return _valid(figures)
+    detail = asked[0] if asked else {}
+    figures = {
+        "input": told.get("prompt_tokens"),
+        "cached_input": detail.get("cached_tokens", told.get("prompt_cache_hit_tokens")),
+        "cache_write": detail.get("cache_write_tokens"),
+        "output": told.get("completion_tokens"),
+        "reasoning": made[0].get("reasoning_tokens") if made else None,
+    }
+    beside = _valid({**figures, "output": _plain_sum(figures["output"], figures["reasoning"])})
+    if beside is not None and beside.reasoning and told.get("total_tokens") == beside.input + beside.output:
+        return beside
+    return _valid(figures)
+
+
+def _valid(figures: Mapping[str, Any]) -> Usage | None:
+    try:
+        return Usage.model_validate({name: one for name, one in figures.items() if one is not None})
+    except ValidationError:
+        return None
+
+
+def _plain_sum(*parts: object) -> int | None:
+    whole = [one for one in parts if type(one) is int]
+    return sum(whole) if len(whole) == len(parts) else None
+
+
 def embedding_usage_of(reply: Mapping[str, Any]) -> Usage | None:
     """Return what a reply that embeds a text reports as used: all of it is input; None as in `usage_of`."""
     try:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from moot.bots.models.errors import one_line
 from moot.bots.models.reading import text_of
-from moot.bots.models.usage import usage_of
+from moot.bots.models.usage import readings
 from moot.memory.bodies import StoredBodies
 from moot.memory.bodies_file import CALLS_NAME, StoredBodiesFile
 from moot.memory.errors import CorruptEvidence, CorruptStore, MemoryStoreError, UnknownEvidence
@@ -108,7 +108,8 @@ def _differs(record: bytes, settled: CallSettled) -> str:
     named = one_line(text_of(told.get("model")))
     if settled.model_reported not in ("", named):
         return f"names the model {named or 'not'}, and was settled as that of {settled.model_reported}"
-    used = usage_of(told)
-    if used is not None and settled.usage not in (None, used):
-        return f"tells {used.input:,} tokens in and {used.output:,} out, which is not what was settled"
+    used = readings(told)
+    if used and settled.usage is not None and settled.usage not in used:
+        first = used[0]
+        return f"tells {first.input:,} tokens in and {first.output:,} out, which is not what was settled"
     return ""
