@@ -221,7 +221,7 @@ class ModelClient:
             except TimeoutError:
                 return late(self.settings.timeout_s), None
             self._is_gone = False
-            answer = self.endpoint.read(reply.status, reply.body, request, rung)
+            answer = self._read(reply, request, rung)
             # An error in the body of a success is one of its own kind.
             status = answer.retry_status or reply.status
             if status == 429:
@@ -234,3 +234,14 @@ class ModelClient:
         if status in AGAIN and answer.fault in ("rate", "server", "request"):
             return answer, wait_s(attempt, reply.headers, self._rng)
         return answer, None
+
+    def _read(self, reply: Reply, request: Request, rung: Rung) -> Answer:
+        """Say what a reply means: measured as it came, told without key and secrets (R-G7)."""
+        clean = self.endpoint.read(reply.status, reply.body, request, rung)
+        if reply.raw == reply.body:
+            return clean
+        answer = self.endpoint.read(reply.status, reply.raw, request, rung)
+        if clean.outcome == answer.outcome and bool(clean.tool_calls) == bool(answer.tool_calls):
+            return replace(clean, usage=answer.usage, fault=answer.fault, retry_status=answer.retry_status)
+        # Only what is taken out keeps it from being read so; whatever is posted of it, the log redacts.
+        return replace(answer, why=clean.why if answer.why else "", text=clean.text, reply=reply.body)

@@ -42,12 +42,14 @@ class Reply(NamedTuple):
     Attributes:
         status: The HTTP status.
         headers: Names in lower case.
-        body: The bytes, key and secrets taken out.
+        body: The bytes, key and secrets taken out: what is kept and shown.
+        raw: The bytes as they came: what is measured.
     """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    raw: bytes
 
 
 class NoReply(Exception):
@@ -147,6 +149,7 @@ class Exchange:
             raw.status_code,
             {name.lower(): value for name, value in raw.headers.items()},
             discreet_reply(raw.content, *self._secrets),
+            raw.content,
         )
 
     def _broken(self, cause: BaseException | None) -> NoReply:

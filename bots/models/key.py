@@ -1,7 +1,7 @@
 """The key of a model: from the variable or the private file that the configuration names, and from nowhere else.
 
-What a server sends back is rid of it, and of whatever looks like a secret, before anybody reads it: what is read is
-what is kept.
+What a server sends back is rid of it, and of whatever looks like a secret, before it is kept or shown; what it
+measures is read as it came (R-G7).
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 from functools import cache
+from typing import Any, Final
 
 from moot.bots.models.errors import NoKey
 from moot.channels.chat.tokens import read_secret
@@ -17,6 +19,9 @@ from moot.channels.surface import SurfaceConfigError
 from moot.config.models import ModelSettings
 from moot.protocols.kernel.discretion import without_secrets
 from moot.protocols.kernel.redact import may_hold_secret, redact
+
+SECRET_CHARS: Final = 8
+"""A shorter value is no secret by its value: it stands in many a text that has nothing to do with it (R-G7)."""
 
 
 def key_of(name: str, settings: ModelSettings) -> str:
@@ -28,11 +33,18 @@ def key_of(name: str, settings: ModelSettings) -> str:
     if not settings.key_env and not settings.key_file:
         return ""
     try:
-        return read_secret(
+        key = read_secret(
             settings.key_file or None, settings.key_env, "the key", "sk-…", option=f"models.{name}.key_file"
         )
     except SurfaceConfigError as exc:
         raise NoKey(f"models.{name}: {exc}") from None
+    if len(key) < SECRET_CHARS:
+        where = settings.key_file or f"the variable {settings.key_env}"
+        raise NoKey(
+            f"models.{name}: the key in {where} has {len(key)} characters; one of fewer than {SECRET_CHARS} cannot be"
+            " redacted where a reply quotes it: take a longer key, or name none for a server that needs none"
+        )
+    return key
 
 
 def headers_of(settings: ModelSettings) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -73,9 +85,20 @@ def discreet_reply(body: bytes, *keys: str) -> bytes:
 
     A key is found however JSON writes it. JSON stays JSON.
     """
+    encoding = json.detect_encoding(body)
+    if encoding not in ("utf-8", "utf-8-sig"):
+        with suppress(UnicodeDecodeError):
+            # In another encoding no key would be found.
+            body = body.decode(encoding).encode() or body
     text = body.decode("utf-8", "surrogateescape")
-    for key in filter(None, keys):
-        text = _spelled(key).sub("[redacted:key]", text)
+    for key in (one for one in keys if len(one) >= SECRET_CHARS):
+        found = _spelled(key).sub("[redacted:key]", text)
+        if found == text:
+            continue
+        if key.isdecimal() and _is_json(text) and not _is_json(found):
+            # A number is a figure, whatever its digits.
+            found = json.dumps(_without(json.loads(text), key))
+        text = found
         body = text.encode("utf-8", "surrogateescape")
     if not may_hold_secret(text):
         return body
@@ -85,6 +108,22 @@ def discreet_reply(body: bytes, *keys: str) -> bytes:
         return body if clean == told else json.dumps(clean).encode()
     except (ValueError, RecursionError):
         return redact(text).encode("utf-8", "surrogateescape")
+
+
+def _without(value: Any, key: str) -> Any:
+    if isinstance(value, str):
+        return _spelled(key).sub("[redacted:key]", value)
+    if isinstance(value, dict):
+        return {_without(name, key): _without(one, key) for name, one in value.items()}
+    return [_without(one, key) for one in value] if isinstance(value, list) else value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 @cache

@@ -12,7 +12,7 @@ from moot.bots.models.answer import Answer, Fault, ToolCall
 from moot.bots.models.errors import one_line
 from moot.bots.models.forms import Form
 from moot.bots.models.request import Request, Rung
-from moot.bots.models.strict_json import one_object
+from moot.bots.models.strict_json import Ambiguous, marking, one_object
 from moot.protocols.calls.usage import Usage
 
 _FENCED: Final = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
@@ -99,7 +99,7 @@ def object_in(raw: bytes) -> dict[str, Any] | Answer:
         why = "the reply of the server is compressed with gzip, without saying so in Content-Encoding"
         return Answer(outcome="provider_error", fault="garbage", why=why)
     try:
-        reply = json.loads(raw)
+        reply = json.loads(raw, object_pairs_hook=marking)
     except UnicodeDecodeError:
         why = "the reply of the server is not text in UTF-8, so it is no JSON"
         return Answer(outcome="provider_error", fault="garbage", why=why)
@@ -253,6 +253,8 @@ def _offered(calls: Sequence[Called], request: Request, rung: Rung) -> tuple[Too
             raise ValueError(f"the tool {name[:60]!r} is not offered: {', '.join(offered) or 'none is'}")
         try:
             arguments = one_object(told) if isinstance(told, str) else told
+            if twice := Ambiguous.within(arguments):
+                raise ValueError(f"the field {twice[:60]!r} stands twice in one object")
         except ValueError as exc:
             raise ValueError(f"the arguments of {name}: {exc}") from None
         found.append(ToolCall(id_, name, arguments))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 
@@ -24,6 +25,39 @@ def one_object(text: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError("the reply is JSON, but no object")
     return found
+
+
+class Ambiguous(dict[str, Any]):
+    """An object of JSON in which a field stands twice.
+
+    Attributes:
+        twice: The field.
+    """
+
+    twice: str
+
+    @staticmethod
+    def within(value: object) -> str:
+        """Return a field that stands twice in one of the objects of a value; "" where none does."""
+        if isinstance(value, Ambiguous):
+            return value.twice
+        parts: Iterable[object] = ()
+        if isinstance(value, dict):
+            parts = value.values()
+        elif isinstance(value, list):
+            parts = value
+        return next((found for one in parts if (found := Ambiguous.within(one))), "")
+
+
+def marking(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; one in which a field stands twice says so."""
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    marked = Ambiguous(found)
+    names = [name for name, _ in pairs]
+    marked.twice = next(name for name in names if names.count(name) > 1)
+    return marked
 
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
