@@ -6,6 +6,7 @@ colour of its look. A seat that brings no picture along shows the society's.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,12 @@ def avatar(seat: Seat | None) -> bytes:
     """Return a seat's picture, the society's own for None, as PNG."""
     path = PLACE / f"{seat}.png"
     return (path if seat is not None and path.is_file() else PLACE / "society.png").read_bytes()
+
+
+@cache
+def has_picture(seat: Seat) -> bool:
+    """Return True if a seat brings a picture of its own; others are told by their declared colour."""
+    return (PLACE / f"{seat}.png").is_file()
 
 
 def emoji_name(seat: Seat | None) -> str:

@@ -217,7 +217,7 @@ def test_a_permalink_shows_its_message_among_its_neighbours(society: Consoled, p
     expect(mine).to_be_in_viewport()
     expect(mine).to_have_class("msg ruling at")
     page.goto(f"{society.base}/case/{ruling['case_id']}")
-    expect(page.locator(".bar h1").first).to_have_text(ruling["case_id"])
+    expect(page.locator(".crumbs .idp")).to_contain_text(ruling["case_id"])
     page.get_by_role("tab", name="Duties and states").click()
     expect(page.locator(".page")).to_contain_text("Who was late")
 

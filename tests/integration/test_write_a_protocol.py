@@ -241,7 +241,8 @@ def test_its_act_is_a_form_on_the_page(place, monkeypatch):
                 form.get_by_role("link", name="Show it").click()
                 assert page.evaluate("window.lost") == 1
                 expect(page.locator(".msg[data-type=QUESTION]")).to_contain_text("Wet? (3, hail, Bonn; Ulm)")
-                expect(page.locator(".msg[data-type=QUESTION] .own")).to_have_text(re.compile("^question_"))
+                expect(page.locator(".msg[data-type=QUESTION] .own")).to_have_text("this question")
+                expect(page.locator(".msg[data-type=QUESTION] .chip")).to_have_text("Wet?")
             with somebody(chromium, society.viewer, "/act/ask") as page:
                 expect(page.locator("form.form")).to_contain_text(
                     "Only an admin may write /ask; you are a viewer."

@@ -21,6 +21,7 @@ from moot.channels.showing.rendering import UNKNOWN, Speakers, speakers_of
 from moot.channels.surface import ActReply
 from moot.console.errors import NotReady
 from moot.console.model.views import (
+    MAX_COUNTED_HITS,
     MOST_WINDOW,
     WINDOW,
     Batch,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from moot.explaining.explanation import Explanation
 
 __all__ = [
+    "MAX_COUNTED_HITS",
     "MOST_WINDOW",
     "OWNER",
     "PLATFORM",
@@ -153,6 +155,18 @@ class ReadModel(ABC):
 
         The last word may be the beginning of one. Nothing in the text has a special meaning.
         """
+
+    @abstractmethod
+    async def count_found(
+        self,
+        text: str = "",
+        *,
+        type: str | None = None,
+        seat: str | None = None,
+        case_id: str | None = None,
+        channel: str | None = None,
+    ) -> int:
+        """Return how many messages `search` finds, counted up to `MAX_COUNTED_HITS` and one more."""
 
     @abstractmethod
     async def message(self, seq: int) -> Envelope:

@@ -15,6 +15,7 @@ from moot.channels.log.reader import PAGE, LogRows
 from moot.console.errors import NotReady, NotThere, Unreadable
 from moot.console.model.calls import Calls
 from moot.console.model.interface import (
+    MAX_COUNTED_HITS,
     MOST_WINDOW,
     WINDOW,
     CaseView,
@@ -39,7 +40,7 @@ from moot.console.reading.cases import (
     story_of,
     with_dues,
 )
-from moot.console.reading.windows import Found, Wanted, decoded, query_of, searched, stretch
+from moot.console.reading.windows import Found, Wanted, counted, decoded, query_of, searched, stretch
 from moot.console.watching import Watching
 from moot.desk import holdings, money, strategies
 from moot.explaining.explain import explain
@@ -141,6 +142,24 @@ class Looking(ReadModel):
         return await self.watching.readers.run(
             lambda db: self._read(db, searched(db, wanted, query, high=high, limit=limit), before, None)
         )
+
+    async def count_found(
+        self,
+        text: str = "",
+        *,
+        type: str | None = None,
+        seat: str | None = None,
+        case_id: str | None = None,
+        channel: str | None = None,
+    ) -> int:
+        wanted = Wanted(channel=channel, case_id=case_id, type=type, author=seat, channels=self.channels_read)
+        query = query_of(text)
+        if (text.strip() and not query) or not self.watching.reach.size:
+            return 0
+        high, most = self.until, MAX_COUNTED_HITS + 1
+        if query:
+            await self.watching.texts_up_to(high, FRESH_S)
+        return await self.watching.readers.run(lambda db: counted(db, wanted, query, high=high, most=most))
 
     async def _window(self, wanted: Wanted, before: int | None, after: int | None, limit: int) -> Window:
         limit, until = _bounded(limit), self.until

@@ -18,6 +18,9 @@ WINDOW: Final = 100
 MOST_WINDOW: Final = 500
 """Messages of the largest window."""
 
+MAX_COUNTED_HITS: Final = 10_000
+"""Hits of a search that are counted; a page shows "more than" beyond it."""
+
 Op = Literal["pause", "resume", "step", "speed"]
 """What `control` asks of the clock."""
 

@@ -11,14 +11,17 @@ from moot.channels import filling
 from moot.channels.chat.commands import Command
 from moot.channels.showing.wording import clean
 from moot.console.model.interface import PLATFORM, ChannelView, Person, ReadModel
+from moot.console.page.act_context import context_of
 from moot.console.page.seats import by_path
 from moot.protocols.kernel.acts import Act, Doer
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.faults import NEEDED
+from moot.protocols.kernel.people import Stop
 from moot.protocols.rulebook import rulebook
 
 Json = dict[str, Any]
 
+STOP_CASE: Final = "Stop this case"
 NOT_SENT: Final = "Not sent: some fields are not what this takes."
 
 
@@ -35,7 +38,9 @@ def all_of() -> Json:
     return {"kind": "acts", "title": "Acts", "about": "what people may do", "channel": None, "groups": found}
 
 
-def form_of(model: ReadModel, person: Person, channels: Sequence[ChannelView], act: Act) -> Json:
+async def form_of(
+    model: ReadModel, person: Person, channels: Sequence[ChannelView], act: Act, case_id: str = ""
+) -> Json:
     """Return the form of an act, and where it is said.
 
     Args:
@@ -43,18 +48,24 @@ def form_of(model: ReadModel, person: Person, channels: Sequence[ChannelView], a
         person: Who fills it in.
         channels: The channels that this person reads.
         act: What they want to do.
+        case_id: The case that the form was opened from, "" for none.
+
+    Raises:
+        NotThere: There is no such case.
     """
     place = rulebook().channel_of.get(act.type, "")
     where = [one.name for one in channels] if not place and not act.in_case else []
     return {
         "kind": "act",
-        "title": _title(act),
+        "title": STOP_CASE if case_id and act.message is Stop else _title(act),
         "about": Command(act.word, act.does, act).usage,
         "channel": None,
         "act": act.name,
         "word": act.word,
         "schema": filling.form_of(act),
         "place": place or ("the channel of its case" if act.in_case else ""),
+        "case": case_id,
+        **await context_of(model, act, case_id),
         "places": [name for name in where if not model.why_not(person, act.name, name)],
     }
 

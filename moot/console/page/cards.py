@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from moot.channels.showing.avatars import has_picture
 from moot.channels.showing.looks import MOOT, looks
 from moot.channels.showing.rendering import UNKNOWN, Speakers, card, predicate
 from moot.channels.showing.wording import MOST_TEXT, clean, derived, number, seat_name, words
@@ -69,6 +70,10 @@ def card_of(envelope: Envelope, who: Speakers = UNKNOWN) -> Card:
         "b": bars(body),
         "m": rulebook().marks.get(kind) or ("human" if is_human else ""),
     }
+    if not has_picture(envelope.author):
+        found["i"] = clean(look.name, 40)[:2].upper()
+    if says_nothing(envelope):
+        found["q"] = True
     if _is_cut(said) and texts_of(body, said):
         found["l"] = True
     if shown := label(envelope, who.minds):
@@ -77,6 +82,16 @@ def card_of(envelope: Envelope, who: Speakers = UNKNOWN) -> Card:
         found["h"] = clean(who.names.get(envelope.actor.user_id, envelope.actor.user_id), 60)
         found["p"] = clean(envelope.actor.platform, 30)
     return found
+
+
+def says_nothing(envelope: Envelope) -> bool:
+    """Return True for routine, such as a health check that found nothing: feeds fold it."""
+    is_quiet = rulebook().quiet.get(str(envelope.body.type))
+    try:
+        return is_quiet is not None and bool(is_quiet(envelope.body))
+    except AttributeError:
+        # A body of another version lacks a field.
+        return False
 
 
 def bars(body: Mapping[str, Any]) -> list[list[Any]]:

@@ -72,7 +72,7 @@ def strategy_link(strategy_id: object) -> dict[str, str] | str:
     """Link to what was said about a strategy."""
     if not isinstance(strategy_id, str) or not strategy_id:
         return ""
-    return {"t": clean(strategy_id, 60), "go": f"/search?{urlencode({'text': strategy_id})}"}
+    return {"t": clean(strategy_id, 60), "go": f"/search?{urlencode({'q': strategy_id})}"}
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from moot.channels.showing.wording import clean, ended, words
 from moot.console.errors import NotThere
-from moot.console.model.interface import ChannelView, Person, ReadModel
+from moot.console.model.interface import MAX_COUNTED_HITS, ChannelView, Person, ReadModel
 from moot.console.page import acts, views
+from moot.console.page.act_context import links_of
 from moot.console.page.calls import calls_view
 from moot.console.page.cards import card_of
 from moot.console.page.cases import facts_of
@@ -17,6 +18,7 @@ from moot.console.page.figures import figures_of
 from moot.console.page.seats import form_of
 from moot.console.page.shelves import MOST_COUNTED, OPENED_FIRST, SHELVES, counts_of, records_of
 from moot.console.page.story import call_view
+from moot.console.page.titles import kind_name, opener_of, title_of
 from moot.protocols.calls.rights import PLACE as CALLS
 from moot.protocols.rulebook import rulebook
 
@@ -62,13 +64,12 @@ async def view_of(model: ReadModel, person: Person, channels: Sequence[ChannelVi
                 "channel": None,
             }
         case ["search"]:
-            return await _search(
-                model, channels, {name: values[-1] for name, values in parse_qs(parts.query).items()}
-            )
+            return await _search(model, channels, _last(parts.query))
         case ["acts"]:
             return acts.all_of()
         case ["act", name] if name in rulebook().acts:
-            return acts.form_of(model, person, channels, rulebook().acts[name])
+            about = _last(parts.query).get("case", "")[:120]
+            return await acts.form_of(model, person, channels, rulebook().acts[name], about)
         case ["seat", *rest] if rest:
             return await form_of(model, person, "/".join(rest))
         case ["memory"]:
@@ -76,15 +77,30 @@ async def view_of(model: ReadModel, person: Person, channels: Sequence[ChannelVi
         case ["memory", shelf] if shelf in SHELVES:
             return await _memory(model, shelf)
         case ["calls"]:
-            return await calls_view(
-                model, {name: values[-1] for name, values in parse_qs(parts.query).items()}
-            )
+            return await calls_view(model, _last(parts.query))
         case ["call", *rest] if rest:
             return await call_view(model, "/".join(rest))
         case ["figures", ("a" | "b" | "referee" | "lab") as name]:
             return await figures_of(model, name)
         case _:
             raise NotThere(f"There is no page {clean(parts.path, 80)}.")
+
+
+def split_moment(path: str) -> tuple[str, int | str | None]:
+    """Split `?at=SEQ` off an address: the address of the view, and the past moment that it is shown at."""
+    parts = urlsplit(path)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    at = next((value for name, value in query if name == "at"), None)
+    if at is None:
+        return path, None
+    rest = urlencode([(name, value) for name, value in query if name != "at"])
+    seq = seq_of(at)
+    return urlunsplit(parts._replace(query=rest)), at if seq is None else seq
+
+
+def _last(query: str) -> dict[str, str]:
+    """Return the last value of each name in the query of an address."""
+    return {name: values[-1] for name, values in parse_qs(query).items()}
 
 
 def _first_channel(channels: Sequence[ChannelView]) -> str:
@@ -141,8 +157,10 @@ async def _case(model: ReadModel, person: Person, case_id: str) -> Json:
     stands = f"ended: {clean(ended(case.outcome), 80)}" if case.outcome else f"open: {words(case.phase)}"
     return {
         "kind": "case",
-        "title": clean(case_id, 120),
+        "title": title_of(await opener_of(model, case_id), case_id),
         "about": f"{words(case.kind)} · {stands}",
+        "noun": kind_name(case.kind),
+        "acts": links_of(model, person, case),
         "channel": channel,
         "case": case_id,
         "window": views.window_of(window, {"case": case_id}, who=model.speakers()),
@@ -153,12 +171,16 @@ async def _case(model: ReadModel, person: Person, case_id: str) -> Json:
 async def _search(model: ReadModel, channels: Sequence[ChannelView], args: Mapping[str, Any]) -> Json:
     asked = asked_of(args)
     is_asked = any(asked.values())
+    total = await model.count_found(**_filters(asked)) if is_asked else 0
     found = await found_by(model, asked, None) if is_asked else {"items": [], "before": None}
     progress = model.index_progress()
     return {
         "kind": "search",
         "title": "Search",
-        "about": asked["text"],
+        "about": f"“{asked['q']}”" if asked["q"] else "",
+        "total": total,
+        "more": total > MAX_COUNTED_HITS,
+        "words": words_of(asked["q"]),
         "channel": None,
         "asked": asked,
         "isAsked": is_asked,
@@ -192,11 +214,7 @@ def _count(n: int) -> str:
 async def found_by(model: ReadModel, asked: Mapping[str, str], before: int | None) -> Json:
     """Return what a search finds, newest first: who searches looks for what was last."""
     window = await model.search(
-        asked["text"],
-        type=asked["type"] or None,
-        seat=asked["seat"] or None,
-        case_id=asked["case"] or None,
-        channel=asked["channel"] or None,
+        **_filters(asked),
         before=before,
         limit=WINDOW,
     )
@@ -219,5 +237,17 @@ def seq_of(value: object) -> int | None:
 
 
 def asked_of(args: Mapping[str, Any]) -> dict[str, str]:
-    """Read what is searched for."""
-    return {name: str(args.get(name) or "")[:300] for name in ("text", "type", "seat", "case", "channel")}
+    """Read what is searched for; `text` is the older name of `q`."""
+    named = {**args, "q": args.get("q") or args.get("text")}
+    return {name: str(named.get(name) or "")[:300] for name in ("q", "type", "seat", "case", "channel")}
+
+
+def _filters(asked: Mapping[str, str]) -> dict[str, Any]:
+    """Return what is searched for as arguments of the read model."""
+    names = {"type": "type", "seat": "seat", "case": "case_id", "channel": "channel"}
+    return {"text": asked["q"]} | {arg: asked[name] or None for name, arg in names.items()}
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a search that are marked in what was found."""
+    return [word for word in text.split() if any(map(str.isalnum, word))][:20]

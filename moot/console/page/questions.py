@@ -10,18 +10,21 @@ from typing import Any, Final
 
 from moot.channels.chat.commands import CommandError, parse
 from moot.channels.filling import from_values
+from moot.channels.showing.wording import clean
 from moot.channels.surface import ActReply
 from moot.console.errors import NotThere
 from moot.console.model.interface import ChannelView, Person, ReadModel
 from moot.console.page import acts, views
+from moot.console.page.act_context import case_blank
 from moot.console.page.calls import calls_of, calls_view
 from moot.console.page.cards import whole
 from moot.console.page.cases import facts_of
-from moot.console.page.explained import explained
+from moot.console.page.explained import explained, origins_of
 from moot.console.page.places import WINDOW, asked_of, found_by, seq_of, view_of
 from moot.console.page.seats import faults_of, suggested
 from moot.console.page.shelves import records_of
 from moot.console.page.story import why_of
+from moot.console.page.titles import MAX_TITLES, titles_of
 from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rulebook
@@ -51,6 +54,7 @@ class Questions(ABC):
         self._past: ReadModel | None = None
         self._channels: tuple[ChannelView, ...] = ()
         self._n = 0
+        self._titles: dict[str, str] = {}
         self._changed = asyncio.Event()
 
     @property
@@ -103,6 +107,17 @@ class Questions(ABC):
     async def _on_explain(self, args: Mapping[str, Any]) -> Json:
         return await explained(self.model, str(args.get("id"))[:300])
 
+    async def _on_titles(self, args: Mapping[str, Any]) -> dict[str, str]:
+        """Return the titles of cases by their ids; what one page was told is kept."""
+        ids = args.get("ids")
+        wanted = [str(one)[:120] for one in ids][:MAX_TITLES] if isinstance(ids, list) else []
+        self._titles |= await titles_of(self.model, [one for one in wanted if one not in self._titles])
+        return {one: self._titles[one] for one in wanted if one in self._titles}
+
+    async def _on_origins(self, args: Mapping[str, Any]) -> list[Json]:
+        """Return the cases behind one, as links: the debate that an escalation is about."""
+        return await origins_of(self.model, str(args.get("id"))[:120])
+
     async def _on_search(self, args: Mapping[str, Any]) -> Json:
         return await found_by(self.model, asked_of(args), seq_of(args.get("before")))
 
@@ -133,7 +148,10 @@ class Questions(ABC):
 
     async def _on_at(self, args: Mapping[str, Any]) -> Json:
         """Go to a past moment, or back to now."""
-        seq = seq_of(args.get("seq"))
+        given = args.get("seq")
+        seq = seq_of(given)
+        if isinstance(given, str) and not seq:
+            raise NotThere(f"a moment is the number of a message, not {clean(given, 20)!r}")
         if seq is None or seq <= 0:
             past, self._past = self._past, None
             if past is not None:
@@ -189,7 +207,11 @@ class Questions(ABC):
         if faults:
             return {"ok": False, "text": acts.NOT_SENT, "faults": faults}
         channel, key = str(args.get("channel") or "#admin"), str(args.get("key") or "")
-        return await self._act(act.name, from_values(act, values), channel, key)
+        fields = dict(from_values(act, values))
+        about = str(args.get("case") or "")[:120]
+        if about and act.about and case_blank(act) is None:
+            fields.setdefault(act.about, about)
+        return await self._act(act.name, fields, channel, key)
 
     async def _act(self, kind: Any, fields: Mapping[str, object], channel: str, key: str = "") -> Json:
         """Do what a person did, once per key (K1): a page that heard no answer says it again with the same."""

@@ -12,6 +12,7 @@ from moot.channels.showing import duties
 from moot.channels.showing.wording import clean, seat_name
 from moot.console.errors import ConsoleError, NotThere
 from moot.console.model.interface import ObligationView, Person, ReadModel
+from moot.console.page.act_context import summary_of
 from moot.protocols.kernel.faults import why
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rulebook, rules
@@ -37,10 +38,12 @@ async def form_of(model: ReadModel, person: Person, obligation_id: str) -> dict[
         for kind, found in (await model.form(person, obligation_id)).items()
     }
     name = seat_name(str(owed.seat))
+    about = await summary_of(model, await model.case(owed.case_id))
     return {
         "kind": "seat",
         "title": f"{name}: {clean(duties.owed(owed.id, owed.position), 120)}",
-        "about": owed.case_id,
+        "about": about["title"],
+        "about_case": about,
         "obligation": owed.id,
         "case": owed.case_id,
         "seat": name,

@@ -14,8 +14,9 @@ from moot.console.model.interface import Person, ReadModel
 from moot.console.page import views
 from moot.console.page.cards import card_of
 from moot.console.page.pictures import drawings
-from moot.console.page.places import nothing, view_of
+from moot.console.page.places import nothing, split_moment, view_of
 from moot.console.page.questions import Json, Questions
+from moot.console.page.titles import case_nouns
 
 Push = Callable[[Json], None]
 """Tells the page something; never blocks."""
@@ -61,6 +62,14 @@ class Visit(Questions):
     async def boot(self, path: str) -> Json:
         """Return all that the first paint needs."""
         self._channels = await self._live.channels()
+        path, at = split_moment(path)
+        past: Json | None = None
+        tell = ""
+        if at is not None:
+            try:
+                past = await self._on_at({"seq": at})
+            except ConsoleError as exc:
+                tell = f"Cannot show the past moment {clean(str(at), 20)}: {exc}. This is the present."
         try:
             view = await view_of(self.model, self.person, self._channels, path)
         except ConsoleError as exc:
@@ -77,9 +86,12 @@ class Visit(Questions):
             "pages": views.pages_for(self._live),
             "seats": views.seats(),
             "cases": views.case_prefixes(),
+            "nouns": case_nouns(),
             "drawn": drawings(),
             **self._rights(),
-            "clock": views.clock_of(self._live.now()),
+            "clock": past["clock"] if past else views.clock_of(self._live.now()),
+            "past": past["past"] if past else None,
+            "tell": tell,
             "board": board,
             "view": view,
             "head": self._cursor,

@@ -96,6 +96,7 @@ def owed_of(
         "seat": str(one.seat),
         "name": seat_name(str(one.seat)) + (f" ({clean(one.held_by, 60)})" if one.held_by else ""),
         "held": one.held_by,
+        "col": looks()[one.seat].colour if one.seat in looks() else "",
         "model": clean(models.get(one.seat, ""), 120) if one.held_by is None else "",
         "what": clean(duties.owed(one.id, one.position), 120),
         "opened": rfc3339(one.opened_at),

@@ -135,6 +135,18 @@ def searched(db: sqlite3.Connection, wanted: Wanted, query: str, *, high: int, l
     return Found(rows, seqs[limit - 1] if len(seqs) > limit else None)
 
 
+def counted(db: sqlite3.Connection, wanted: Wanted, query: str, *, high: int, most: int) -> int:
+    """Count the messages up to `high` that fit, with words of a query of `query_of` or "" for any, up to `most`."""
+    sql, values = wanted.conditions()
+    if query:
+        found = "said CROSS JOIN entry AS e ON e.seq = said.rowid WHERE said MATCH ? AND said.rowid <= ?"
+        given: tuple[object, ...] = (query, high, *values, most)
+    else:
+        found, given = "entry AS e WHERE e.seq <= ?", (high, *values, most)
+    row = db.execute(f"SELECT count(*) FROM (SELECT 1 FROM {found}{sql} LIMIT ?)", given).fetchone()
+    return int(row[0])
+
+
 def query_of(text: str) -> str:
     """Turn what a person types into a full-text query in which nothing has a special meaning; "" for no words."""
     words = [word for word in text.replace("\0", " ").split() if any(map(str.isalnum, word))]

@@ -354,6 +354,8 @@ def test_a_page_can_ask_only_what_is_listed() -> None:
         "calls",
         "why",
         "explain",
+        "origins",
+        "titles",
         "unread",
         "at",
     }

@@ -1,12 +1,12 @@
 // All calls of models: budgets, sums, spend over time, and a table that one filters and goes back in.
 import { Chart } from "moot-console/chart.js";
 import { Rows } from "moot-console/table.js";
-import { minute, plural } from "moot-console/words.js";
+import { CaseLink, minute, plural } from "moot-console/words.js";
 
 const GATHER_MS = 1500;
 
 export const Calls = {
-  components: { Chart, Rows },
+  components: { CaseLink, Chart, Rows },
   inject: ["ask"],
   props: { view: Object, commands: Array, may: String },
   emits: ["go"],
@@ -56,7 +56,7 @@ export const Calls = {
       <input type="text" v-model="asked.case" placeholder="Case" aria-label="case"><button class="btn">Filter</button></form>
     <p v-if="isLonger && missed" style="padding-bottom:8px"><button class="btn small" @click="latest">{{ plural(missed, "new message") }} about calls ↑</button></p>
     <section class="sheet"><h2>Calls</h2><div class="wide" tabindex="0" role="group" aria-label="calls"><table class="rows stack calls"><thead><tr><th>when</th><th>call</th><th>seat</th><th>case</th><th>model</th><th>end</th><th class="num">tokens</th><th class="num">money</th><th class="num">took</th></tr></thead>
-      <tbody><tr v-for="c in items" :key="c.id" :data-call="c.id"><td class="at">{{ minute(c.t) }}</td><td><a class="chip" :href="c.go" data-go :title="c.id">{{ c.seq }}</a></td><td>{{ c.seat }}</td><td><a v-if="c.case" class="chip" :href="'/case/' + encodeURIComponent(c.case)" data-go>{{ c.case }}</a></td><td>{{ c.model }}</td><td><span :class="['word', c.mood]">{{ c.said }}</span></td><td class="num">{{ c.tokens }}</td><td class="num">{{ c.money }}</td><td class="num">{{ c.took }}</td></tr></tbody></table>
+      <tbody><tr v-for="c in items" :key="c.id" :data-call="c.id"><td class="at">{{ minute(c.t) }}</td><td><a class="chip" :href="c.go" data-go :title="c.id">{{ c.seq }}</a></td><td>{{ c.seat }}</td><td><CaseLink v-if="c.case" :id="c.case" :most="36"/></td><td>{{ c.model }}</td><td><span :class="['word', c.mood]">{{ c.said }}</span></td><td class="num">{{ c.tokens }}</td><td class="num">{{ c.money }}</td><td class="num">{{ c.took }}</td></tr></tbody></table>
       <p v-if="!items.length" class="soft" style="padding-top:8px">No call like that.</p></div>
       <p v-if="before" style="padding-top:10px"><button class="btn" :disabled="busy" @click="more">Older ones</button></p></section>
     <section class="sheet"><h2>{{ found.cases.title }}</h2><Rows :table="found.cases"/></section></div></div>`,

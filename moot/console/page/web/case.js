@@ -6,12 +6,12 @@ import { Bars } from "moot-console/message.js";
 import { Inbox } from "moot-console/inbox.js";
 import { Rows } from "moot-console/table.js";
 import { Why } from "moot-console/why.js";
-import { minute, remaining, say } from "moot-console/words.js";
+import { CaseLink, minute, remaining, say } from "moot-console/words.js";
 
 const WAIT_MS = 600;
 
 export const CaseView = {
-  components: { Bars, Chart, Drawing, Feed, Inbox, Rows, Why },
+  components: { Bars, CaseLink, Chart, Drawing, Feed, Inbox, Rows, Why },
   inject: ["ask"],
   props: { view: Object, now: Number, live: Boolean, may: String, raised: Array },
   data() { return { facts: this.view.facts, tab: this.view.facts.opens, fault: "", seen: 0 }; },
@@ -23,7 +23,10 @@ export const CaseView = {
       found.push(["owed", "Duties and states"]);
       return found;
     },
-    first() { return this.facts.path.findIndex((p) => p.seq); },
+    // States that were not entered are counted, not drawn: they took more rows than the path itself.
+    taken() { return this.facts.path.filter((p) => p.seq || p.end); },
+    skipped() { return this.facts.path.filter((p) => !p.seq && !p.end).map((p) => p.phase); },
+    first() { return this.taken.findIndex((p) => p.seq); },
     mine() { return this.raised.filter((e) => e.id === this.view.case && !e.how); },
   },
   mounted() { if (this.facts.note) this.changed(); },
@@ -37,10 +40,12 @@ export const CaseView = {
       this.timer = setTimeout(async () => { try { this.facts = await this.ask("case", { case: this.view.case }); this.fault = ""; this.seen += 1; if (this.facts.note) this.changed(); } catch (e) { this.fault = e.message; } }, WAIT_MS);
     },
   },
-  template: `<div class="bar" style="flex-wrap:wrap"><ol class="path" aria-label="its states and the path it took"><li v-for="(p, n) in facts.path"><template v-if="p.seq"><span v-if="n > first" class="arrow" aria-hidden="true">→</span><a :href="'/m/' + p.seq" data-go :class="['st', {now: p.now, end: p.end}]" :title="(p.at ? minute(p.at) + ', ' : '') + 'message ' + p.seq">{{ p.phase }}</a></template>
-      <span v-else :class="['st', p.end ? 'end' : 'not']" :title="p.end ? '' : 'not entered'">{{ p.phase }}<span v-if="!p.end" class="sr">, not entered</span></span></li></ol>
+  template: `<div class="bar" style="flex-wrap:wrap"><ol class="path" aria-label="its states and the path it took"><li v-for="(p, n) in taken"><template v-if="p.seq"><span v-if="n > first" class="arrow" aria-hidden="true">→</span><a :href="'/m/' + p.seq" data-go :class="['st', {now: p.now, end: p.end}]" :title="(p.at ? minute(p.at) + ', ' : '') + 'message ' + p.seq">{{ p.phase }}</a></template>
+      <span v-else :class="['st', p.end ? 'end' : 'not']" :title="p.end ? '' : 'not entered'">{{ p.phase }}<span v-if="!p.end" class="sr">, not entered</span></span></li><li v-if="skipped.length"><span class="st not" tabindex="0" :title="'not entered: ' + skipped.join(', ')">{{ skipped.length }} {{ skipped.length === 1 ? "state" : "states" }} not entered<span class="sr">: {{ skipped.join(", ") }}</span></span></li></ol>
       <span v-if="facts.label" class="tag by">{{ facts.label }}</span><span v-if="facts.waits" class="level DECISION_NEEDED">waits for a ruling</span>
-      <a v-if="facts.parent" class="chip" :href="'/case/' + encodeURIComponent(facts.parent)" data-go>of {{ facts.parent }}</a><a v-for="c in facts.children" class="chip" :href="'/case/' + encodeURIComponent(c)" data-go>{{ c }}</a></div>
+      </div>
+    <nav class="bar crumbs" aria-label="this case and its neighbours"><span class="small idp">{{ view.noun }} {{ view.case }}</span><CaseLink v-if="facts.parent" :id="facts.parent" lead="Part of: "/><CaseLink v-for="c in facts.children.slice(0, 4)" :id="c" lead="Led to: "/><span v-if="facts.children.length > 4" class="soft small">and {{ facts.children.length - 4 }} more</span>
+      <span v-if="view.acts.length" class="acts"><a v-for="a in view.acts" class="btn small" :href="a.go" data-go>{{ a.label }}</a></span></nav>
     <p v-if="fault || facts.note" class="tell">{{ fault || facts.note }}</p>
     <div class="bar" role="tablist" style="min-height:0;padding-block:7px;gap:4px"><button v-for="t in tabs" role="tab" :aria-selected="tab === t[0]" :class="['btn', 'small', {on: tab === t[0]}]" @click="tab = t[0]">{{ t[1] }}</button></div>
     <div v-show="tab === 'said'" class="pane"><Feed ref="feed" :window="view.window" place incase :live="live"/></div>

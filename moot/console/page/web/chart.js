@@ -11,9 +11,9 @@ function option(f) {
     series: [{ type: "radar", symbolSize: 4, data: f.series.map((s) => ({ name: s.name, value: s.data, areaStyle: { opacity: 0.1 } })) }] };
   const all = f.series.flatMap((s) => s.data).filter((v) => v !== null), low = Math.min(...all), high = Math.max(...all), pad = Math.max((high - low) * 0.08, Math.abs(high) * 0.002, 0.001);
   const flat = f.kind === "line" && all.length && high - low < Math.abs(high) * 0.0005;
-  const ends = { ...(flat ? { min: Number((low - pad).toPrecision(4)), max: Number((high + pad).toPrecision(4)) } : {}), ...(f.top === undefined ? {} : { max: f.top, ...(low === 0 ? { min: -1 } : {}) }) };
-  const value = { ...ends, type: "value", scale: f.kind === "line", splitLine: { lineStyle: { color: line } }, axisLabel: { ...font, hideOverlap: true }, minInterval: f.whole ? 1 : 0 };
-  const names = { type: "category", data: f.x, axisLine: { lineStyle: { color: line } }, axisTick: { show: false }, axisLabel: { ...font, hideOverlap: true }, boundaryGap: f.kind !== "line", inverse: Boolean(f.flat) };
+  const ends = { ...(flat ? { min: Number((low - pad).toPrecision(4)), max: Number((high + pad).toPrecision(4)) } : {}), ...(f.top === undefined ? {} : { max: f.top, ...(low === 0 ? { min: -1, interval: 0.25 } : {}) }) };
+  const value = { ...ends, type: "value", scale: f.kind === "line", splitLine: { lineStyle: { color: line } }, axisLabel: { ...font, hideOverlap: true, margin: 10, showMinLabel: !flat, showMaxLabel: !flat }, minInterval: f.whole ? 1 : 0 };
+  const names = { type: "category", data: f.x, axisLine: { lineStyle: { color: line } }, axisTick: { show: false }, axisLabel: { ...font, hideOverlap: true, margin: 12, ...(f.flat ? { interval: 0, width: 130, overflow: "truncate" } : { alignMinLabel: f.kind === "line" ? "left" : undefined, alignMaxLabel: f.kind === "line" ? "right" : undefined }) }, boundaryGap: f.kind !== "line", inverse: Boolean(f.flat) };
   return { ...base, grid: { left: 4, right: 26, top: f.series.length > 1 ? 32 : 12, bottom: 4, containLabel: true }, xAxis: f.flat ? value : names, yAxis: f.flat ? names : value,
     series: f.series.map((s) => ({ name: s.name, data: s.data, type: f.kind === "line" ? "line" : "bar", stack: f.stack ? "all" : undefined, showSymbol: s.data.length < 3, lineStyle: { width: 1.8 }, barMaxWidth: 22, areaStyle: f.fill ? { opacity: 0.12 } : undefined })) };
 }

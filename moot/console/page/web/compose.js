@@ -1,5 +1,7 @@
 // Where a person writes: notes, and commands with completion. What was not sent is kept over a reload.
 // Each channel and each case has a draft of its own.
+import { shortened, titleOf } from "moot-console/words.js";
+
 const KEPT = "moot-draft ";
 const kept = (place) => sessionStorage.getItem(KEPT + place) || "";
 const keep = (place, text) => { if (text) sessionStorage.setItem(KEPT + place, text); else sessionStorage.removeItem(KEPT + place); };
@@ -34,6 +36,7 @@ export const Compose = {
   },
   mounted() { this.grow(); const sent = unanswered(); if (sent && Date.now() - sent.at < AGAIN_MS) this.deliver(sent); },
   methods: {
+    shortened, titleOf,
     grow() { const e = this.$refs.text; if (!e) return; e.style.height = "auto"; e.style.height = Math.min(e.scrollHeight, 160) + "px"; },
     focus() { this.$refs.text?.focus(); },
     take(h) { this.text = h.put; this.focus(); },
@@ -75,7 +78,7 @@ export const Compose = {
   },
   template: `<footer class="foot"><form class="compose" @submit.prevent="send">
     <div v-if="hints.length" class="complete" role="listbox" aria-label="commands"><button v-for="(h, n) in hints" type="button" role="option" :aria-selected="n === pick" :class="{on: n === pick}" @mousedown.prevent="take(h)"><code>{{ h.usage }}</code><span>{{ h.does }}</span></button></div>
-    <div class="box"><textarea ref="text" rows="1" v-model="text" maxlength="120000" @keydown="key" :disabled="!!may" :title="may" :placeholder="may || (noteMay ? 'Type / for commands' : 'Note to ' + (about || channel) + ', or / for commands')" aria-label="write a note or a command"></textarea>
+    <div class="box"><textarea ref="text" rows="1" v-model="text" maxlength="120000" @keydown="key" :disabled="!!may" :title="may" :placeholder="may || (noteMay ? 'Type / for commands' : 'Note to ' + (about ? shortened(titleOf(about), 50) : channel) + ', or / for commands')" aria-label="write a note or a command"></textarea>
       <button class="btn main" :disabled="busy || !!may || !text.trim() || !!blocked" :title="may || blocked">Send</button></div>
     <div class="hints"><span v-if="reply" :class="['said', {bad: !reply.ok}]" role="status" style="white-space:pre-wrap">{{ reply.text }}</span><span v-else :class="{late: blocked && text}">{{ hint }} <a v-if="form" class="link" :href="form" data-go>as a form</a></span><span class="keysline">Enter sends, Shift+Enter breaks the line</span></div>
   </form></footer>`,

@@ -1,9 +1,11 @@
 // A window of the log that moves: endless backwards and forwards, never more than MOST messages on the page.
 import { Message } from "moot-console/message.js";
-import { day, plural } from "moot-console/words.js";
+import { clockTime, day, plural } from "moot-console/words.js";
 
 const MOST = 240;
 const NEAR = 500;
+const SETTLE_MS = 1500;
+const FOLDED_FROM = 2;
 const GROUP_MS = 20 * 60 * 1000;
 
 export const Feed = {
@@ -13,7 +15,7 @@ export const Feed = {
   emits: ["seen"],
   data() {
     const w = this.window;
-    return { items: w.items, isStart: w.start, isEnd: w.end, at: w.at || 0, cursor: 0, busy: false, missed: 0, isLow: true, fault: "" };
+    return { items: w.items, isStart: w.start, isEnd: w.end, at: w.at || 0, cursor: 0, busy: false, missed: 0, isLow: true, fault: "", unfolded: {} };
   },
   computed: {
     rows() {
@@ -29,24 +31,52 @@ export const Feed = {
         else rows.push({ m, cont, day: isNew ? day(m.t) : "", times: 1, until: m.t });
         before = m;
       }
-      return rows;
+      return this.folded(rows);
     },
     more() { return !this.isLow || !this.isEnd; },
     label() { return this.missed ? `${plural(this.missed, "new message")} ↓` : "Jump to latest ↓"; },
   },
   created() { this.late = []; },
+  updated() { if (!this.busy && !this.isStart && this.items.length < MOST && this.box && this.box.clientHeight && this.box.scrollHeight <= this.box.clientHeight) this.older(); },
   mounted() {
     this.box = this.$refs.box;
     if (this.at) this.reveal(this.at); else this.bottom();
     this.seen();
+    this.$nextTick(() => { if (!this.isStart && this.box.clientHeight && this.box.scrollHeight <= this.box.clientHeight) this.older(); });
     // A banner, a reply or a keyboard on a phone makes the box smaller: who stood at the bottom stays there.
-    this.sizes = new ResizeObserver(() => { if (this.isLow && this.isEnd && this.box.clientHeight) this.box.scrollTop = this.box.scrollHeight; });
+    // Titles that arrive later make its content longer: the message that an address names stays in sight then, too.
+    this.sizes = new ResizeObserver(() => {
+      if (!this.box.clientHeight) return;
+      if (this.at && performance.now() < this.settlesAt) document.getElementById("m" + this.at)?.scrollIntoView({ block: "center" });
+      else if (this.isLow && this.isEnd) this.box.scrollTop = this.box.scrollHeight;
+    });
     this.sizes.observe(this.box);
+    this.sizes.observe(this.$refs.inner);
   },
   beforeUnmount() { this.sizes.disconnect(); },
   methods: {
+    clockTime, plural,
+    // Routine in a row is one line that says how much it is, until somebody opens it. A link and the cursor see all.
+    folded(rows) {
+      const found = [];
+      let run = [];
+      const end = () => {
+        const n = run.reduce((sum, r) => sum + r.times, 0), first = run[0];
+        if (n >= FOLDED_FROM && !this.unfolded[first.m.y + first.m.t.slice(0, 10)]) found.push({ fold: n, m: first.m, key: `f${run[run.length - 1].m.s}`, day: first.day, until: run[run.length - 1].until, kinds: [...new Set(run.map((r) => r.m.w))] });
+        else found.push(...run);
+        run = [];
+      };
+      for (const r of rows) {
+        const isRoutine = r.m.q && ![this.at, this.cursor].includes(r.m.s);
+        if (run.length && (!isRoutine || r.day)) end();
+        if (isRoutine) run.push(r); else found.push(r);
+      }
+      if (run.length) end();
+      return found;
+    },
+    unfold(r) { for (const y of new Set(this.items.filter((m) => m.q).map((m) => m.y))) this.unfolded[y + r.m.t.slice(0, 10)] = true; },
     bottom() { this.$nextTick(() => { this.box.scrollTop = this.box.scrollHeight; this.isLow = true; }); },
-    reveal(seq) { this.$nextTick(() => { document.getElementById("m" + seq)?.scrollIntoView({ block: "center" }); this.cursor = seq; this.onScroll(); }); },
+    reveal(seq) { this.settlesAt = performance.now() + SETTLE_MS; this.$nextTick(() => { document.getElementById("m" + seq)?.scrollIntoView({ block: "center" }); this.cursor = seq; this.onScroll(); }); },
     seen() { if (this.isEnd && this.isLow && this.items.length) this.$emit("seen", this.items[this.items.length - 1]); },
     async onScroll() {
       const b = this.box;
@@ -81,7 +111,7 @@ export const Feed = {
     // of its own, for one that repeats what now stands before it has none any more.
     async splice(change) {
       const b = this.box;
-      const inSight = [...b.querySelectorAll(".msg")].filter((e) => e.offsetTop + e.offsetHeight > b.scrollTop).map((e) => [e.id, e.offsetTop - b.scrollTop]);
+      const inSight = [...b.querySelectorAll(".msg, .folded")].filter((e) => e.offsetTop + e.offsetHeight > b.scrollTop).map((e) => [e.id, e.offsetTop - b.scrollTop]);
       change();
       await this.$nextTick();
       for (const [id, offset] of inSight) {
@@ -119,11 +149,12 @@ export const Feed = {
       this.$nextTick(() => { const e = document.getElementById("m" + this.cursor); e?.focus({ preventScroll: true }); e?.scrollIntoView({ block: "nearest" }); });
     },
   },
-  template: `<div ref="box" class="scroll" @scroll.passive="onScroll" tabindex="0" role="log" aria-label="messages" aria-live="off"><div class="feed">
+  template: `<div ref="box" class="scroll" @scroll.passive="onScroll" tabindex="0" role="log" aria-label="messages" aria-live="off"><div ref="inner" class="feed">
       <p v-if="fault" class="edge late">{{ fault }}</p>
       <p v-if="isStart" class="edge">{{ items.length ? "This is where it begins." : "Nothing has been said here yet." }}</p><p v-else class="edge">one moment …</p>
-      <template v-for="r in rows" :key="r.m.s"><h2 v-if="r.day" class="day">{{ r.day }}</h2>
-        <Message :m="r.m" :cont="r.cont" :at="r.m.s === at || r.m.s === cursor" :whole="r.m.s === at" :place="place" :incase="incase" :times="r.times" :until="r.until"/></template>
+      <template v-for="r in rows" :key="r.key || r.m.s"><h2 v-if="r.day" class="day">{{ r.day }}</h2>
+        <button v-if="r.fold" type="button" class="folded" :id="r.key" aria-expanded="false" @click="unfold(r)"><span>{{ plural(r.fold, "routine message") }}: {{ r.kinds.slice(0, 3).join(", ") }}, nothing found</span> <span class="num">{{ clockTime(r.m.t) }} to {{ clockTime(r.until) }}</span> <span class="link">Show</span></button>
+        <Message v-else :m="r.m" :cont="r.cont" :at="r.m.s === at || r.m.s === cursor" :whole="r.m.s === at" :place="place" :incase="incase" :times="r.times" :until="r.until"/></template>
     </div></div>
     <button v-if="more" class="btn latest" @click="latest">{{ label }}</button>`,
 };

@@ -1,10 +1,11 @@
 // The whole page: header, channels, middle, board. It asks its session on the server and is told what happens.
 import { Board } from "moot-console/board.js";
+import { Confirm, Toasts } from "moot-console/dialogs.js";
 import { Compose } from "moot-console/compose.js";
 import { Feed } from "moot-console/feed.js";
 import { Nav } from "moot-console/nav.js";
 import { Head, Past } from "moot-console/time.js";
-import { knowCases, minute, plural } from "moot-console/words.js";
+import { knowCases, knowTitles, minute, plural, unnumbered } from "moot-console/words.js";
 import { defineAsyncComponent } from "vue";
 
 // Parts that the first paint can do without, by the kind of view; each is fetched before its view is shown.
@@ -20,14 +21,14 @@ const TICK_MS = 500;
 const LONGEST_MS = 20000;
 
 export default {
-  components: { ActForm, ActList, Board, CallView, Calls, CaseView, Compose, Feed, Figures, Head, Help, Inbox, Memory, Nav, Past, Search, SeatForm },
+  components: { ActForm, Confirm, Toasts, ActList, Board, CallView, Calls, CaseView, Compose, Feed, Figures, Head, Help, Inbox, Memory, Nav, Past, Search, SeatForm },
   props: { boot: Object },
-  provide() { return { ask: this.ask, notice: this.notice, drawn: this.boot.drawn, mayWhy: !this.boot.may.calls }; },
+  provide() { return { ask: this.ask, notice: this.notice, toast: (text, isOk = true) => this.$refs.toasts.add(text, isOk), confirm: (asked) => this.$refs.confirm.ask(asked), drawn: this.boot.drawn, mayWhy: !this.boot.may.calls }; },
   data() {
     const b = this.boot;
     return {
       me: b.me, groups: b.groups, pages: b.pages, commands: b.commands, seats: b.seats, may: b.may, clock: b.clock, clockAt: performance.now(), board: b.board, view: b.view, head: b.head,
-      past: null, unread: {}, read: JSON.parse(localStorage.getItem(READ) || "{}"), now: null, isConnected: true, tell: "", path: b.path, isNavOpen: false, isBoardOpen: false, isHelp: false, n: 0, open: {}, visit: 0, shown: 0, notices: [],
+      past: b.past, unread: {}, read: JSON.parse(localStorage.getItem(READ) || "{}"), now: null, isConnected: true, tell: b.tell, path: b.path, isNavOpen: false, isBoardOpen: false, isHelp: false, n: 0, open: {}, visit: 0, shown: 0, notices: [],
     };
   },
   computed: {
@@ -37,7 +38,7 @@ export default {
     mayResume() { return !this.stop && !this.commands.find((c) => c.name === "resume")?.may; },
     stop() { return this.past ? "this is the past: nobody can act in it" : !this.isConnected ? "the connection is gone; it comes back by itself" : ""; },
   },
-  created() { knowCases(this.boot.cases); this.late = null; this.tick(); },
+  created() { knowCases(this.boot.cases); knowTitles({}, this.boot.nouns, async (ids) => this.ask("titles", { ids })); this.late = null; this.tick(); },
   mounted() {
     document.title = this.titled(document.title);
     for (const g of this.groups) for (const c of g.channels) if (!(c.name in this.read)) this.read[c.name] = c.last;
@@ -45,7 +46,7 @@ export default {
     this.tidy();
     this.timer = setInterval(this.tick, TICK_MS);
     document.addEventListener("keydown", this.key);
-    window.addEventListener("popstate", () => this.go(location.pathname + location.search + location.hash, false));
+    window.addEventListener("popstate", this.popped);
     const watch = () => {
       if (!window.socket) return setTimeout(watch, 20);
       for (const gone of ["disconnect", "connect_error"]) window.socket.on(gone, () => { this.isConnected = false; });
@@ -57,7 +58,7 @@ export default {
     document.documentElement.dataset.ready = "yes";
   },
   methods: {
-    plural, minute,
+    plural, minute, unnumbered,
     // Asks the session; rejects with its sentence.
     ask(op, args) {
       const id = ++this.n;
@@ -99,7 +100,7 @@ export default {
       const e = this.board.raised.find((one) => one.id === id);
       if (!isDraft || e?.said) this.notices = [...this.notices.filter((n) => n.id !== id), { id, text }];
     },
-    first(id) { const e = this.board.raised.find((one) => one.id === id); return e?.said ? `${id}: ${e.said}.` : ""; },
+    first(id) { const e = this.board.raised.find((one) => one.id === id); return e?.said ? `“${unnumbered(e.trigger)}” ${e.said}.` : ""; },
     async resume() {
       if (!this.view.channel) await this.go("/c/b-risk");
       await this.$nextTick();
@@ -141,7 +142,7 @@ export default {
         this.tell = "";
         this.view = view; this.path = path; this.shown++;
         this.tidy();
-        if (isNew) history.pushState(null, "", path);
+        if (isNew) history.pushState(null, "", this.address());
         document.title = this.titled(`${view.title} · Moot`);
         // What was told while the view was on its way is not in it.
         await this.$nextTick();
@@ -158,15 +159,30 @@ export default {
       e.preventDefault();
       this.go(a.getAttribute("href"));
     },
-    find(text) { this.go("/search?text=" + encodeURIComponent(text)); },
-    async control(op, value) {
-      try { const r = await this.ask("control", { op, value }); this.tell = r.ok ? "" : r.text; } catch (e) { this.tell = e.message; }
+    find(text) { this.go("/search?q=" + encodeURIComponent(text)); },
+    // The address of what is shown now; of a past moment with its message, so that it can be shared.
+    address() {
+      const [rest, hash] = this.path.split("#"), [place, query] = rest.split("?"), asked = new URLSearchParams(query || "");
+      asked.delete("at");
+      if (this.past) asked.set("at", this.past.seq);
+      return place + (asked.size ? `?${asked}` : "") + (hash ? `#${hash}` : "");
     },
-    async goBack(seq) {
+    async popped() {
+      const asked = new URLSearchParams(location.search), at = Number(asked.get("at")) || null;
+      asked.delete("at");
+      this.path = location.pathname + (asked.size ? `?${asked}` : "") + location.hash;
+      if (at === (this.past?.seq ?? null)) await this.go(this.path, false); else await this.goBack(at, false);
+    },
+    async control(op, value) {
+      try { const r = await this.ask("control", { op, value }); this.tell = ""; this.$refs.toasts.add(r.text, r.ok); } catch (e) { this.tell = e.message; }
+    },
+    async goBack(seq, isNew = true) {
       try {
         const found = await this.ask("at", { seq });
         this.past = found.past; this.board = found.board; this.clock = found.clock; this.clockAt = performance.now(); this.tick();
         await this.go(this.path, false);
+        // Moving about in the past is one step of the browser's history, not hundreds.
+        if (isNew) history[history.state?.at && this.past ? "replaceState" : "pushState"](this.past ? { at: this.past.seq } : null, "", this.address());
       } catch (e) { this.tell = e.message; }
     },
     key(e) {
@@ -199,12 +215,12 @@ export default {
     <main ref="main" id="main" tabindex="-1" class="main" :aria-label="view.title">
       <p v-if="clock.rehearsal" class="tell rehearsal" role="status"><b>Rehearsal</b> Things are made to go wrong on purpose. Nothing here is for real.</p>
       <p v-if="!isConnected" class="tell bad" role="status">The connection is gone. This page comes back by itself when the console answers again; what you wrote is kept.</p>
-      <p v-if="clock.held && !past" class="tell slow" role="status">{{ clock.held }}</p>
+      <p v-if="clock.held && !past" class="tell slow" role="status">{{ unnumbered(clock.held) }}</p>
       <p v-if="board.halt" class="tell halted" role="status"><span><b>Trading {{ past ? "was" : "is" }} halted</b> since <a :href="'/m/' + board.halt.seq" data-go>{{ minute(board.halt.since) }} UTC</a> by {{ board.halt.by }}<template v-if="board.halt.why">: {{ board.halt.why }}</template><template v-if="board.halt.resuming"> · a resume waits to be confirmed</template></span>
         <button v-if="mayResume && !board.halt.resuming" class="btn small" @click="resume">Resume …</button></p>
       <p v-if="tell" class="tell bad" role="alert">{{ tell }}</p>
       <p v-for="n in notices" :key="n.id" class="tell bad late-answer" role="alert"><span>{{ first(n.id) }} {{ n.text }}</span> <button class="btn small" @click="notices = notices.filter((o) => o !== n)">Close</button></p>
-      <div class="bar"><h1>{{ view.title }}</h1><span class="about">{{ view.about }}</span></div>
+      <div :class="['bar', view.kind]"><h1>{{ view.title }}</h1><span class="about">{{ view.about }}</span></div>
       <Feed v-if="view.kind === 'feed'" ref="feed" :key="'f' + shown" :window="view.window" :place="!view.filter.channel" :live="!past" @seen="seen"/>
       <Inbox v-else-if="view.kind === 'inbox'" :raised="board.raised" :now="now" :may="stop || may.answer" :building="board.building"/>
       <CaseView v-else-if="view.kind === 'case'" ref="case" :key="'c' + shown" :view="view" :now="now" :live="!past" :may="stop || may.answer" :raised="board.raised"/>
@@ -221,6 +237,7 @@ export default {
     <Compose v-if="view.channel" ref="compose" :channel="channel" :about="view.case || ''" :commands="commands" :may="stop" :note-may="may.note[channel] || ''" :seats="seats"/>
     <Board :class="{open: isBoardOpen}" :owed="board.owed" :raised="board.raised" :now="now" :building="board.building"/>
     <div :class="['veil', {open: isNavOpen || isBoardOpen}]" @click="isNavOpen = isBoardOpen = false"></div>
+    <Confirm ref="confirm"/><Toasts ref="toasts"/>
     <Help v-if="isHelp" @close="isHelp = false"/>
   </div>`,
 };

@@ -1,6 +1,7 @@
 // What a seat owes, as a form made of the message's JSON Schema; checked while one types.
 import { blank, Field } from "moot-console/field.js";
-import { remaining, say } from "moot-console/words.js";
+import { Context } from "moot-console/act.js";
+import { CaseLink, remaining, say } from "moot-console/words.js";
 
 const WAIT_MS = 300;
 
@@ -10,8 +11,8 @@ const kept = (id) => { try { return JSON.parse(sessionStorage.getItem(KEPT + id)
 export const forget = (id) => sessionStorage.removeItem(KEPT + id);
 
 export const SeatForm = {
-  components: { Field },
-  inject: ["ask"],
+  components: { CaseLink, Context, Field },
+  inject: ["ask", "toast"],
   props: { view: Object, may: String, now: Number },
   data() { const all = Object.keys(this.view.schemas), last = kept(this.view.obligation).kind, kind = all.includes(last) ? last : all[0] || ""; return { kind, body: null, faults: {}, rest: "", reply: null, busy: false, touched: {}, isThinking: false, told: "" }; },
   computed: {
@@ -61,12 +62,13 @@ export const SeatForm = {
       await this.check();
       if (Object.keys(this.faults).length) this.reply = { ok: false, text: "Not sent: some fields are not what this message takes." };
       else try { this.reply = await this.ask("fulfil", { obligation: this.view.obligation, body: this.body }); } catch (e) { this.reply = { ok: false, text: e.message }; }
+      this.toast(this.reply.ok ? `Sent as the ${this.view.seat}.` : this.reply.text, this.reply.ok);
       if (this.reply.ok) forget(this.view.obligation);
       this.busy = false;
     },
   },
-  template: `<div class="scroll" tabindex="0"><div class="page"><p v-if="view.note" class="soft">{{ view.note }}</p>
-    <template v-if="schema"><div class="l1" style="display:flex;gap:8px;flex-wrap:wrap;align-items:center;padding-bottom:12px"><span class="soft">{{ left.startsWith('late') ? left : left + ' left' }}</span><a class="chip" :href="'/case/' + encodeURIComponent(view.case)" data-go>{{ view.case }}</a>
+  template: `<div class="scroll" tabindex="0"><div :class="['page', {beside: view.about_case}]"><div><p v-if="view.note" class="soft">{{ view.note }}</p>
+    <template v-if="schema"><div class="l1" style="display:flex;gap:8px;flex-wrap:wrap;align-items:center;padding-bottom:12px"><span class="soft">{{ left.startsWith('late') ? left : left + ' left' }}</span><CaseLink :id="view.case"/>
       <select v-if="Object.keys(view.schemas).length > 1" v-model="kind" aria-label="what to say"><option v-for="(s, k) in view.schemas" :value="k">{{ k.toLowerCase().replaceAll('_', ' ') }}</option></select>
       <button v-if="!why" type="button" class="btn small" :disabled="isThinking || (reply && reply.ok)" @click="suggest">{{ isThinking ? "The simulated " + view.seat + " thinks …" : "Suggest an answer" }}</button>
       <button v-if="view.examples[kind]" type="button" class="btn small" @click="example">Start from the last one of this seat</button></div>
@@ -74,5 +76,5 @@ export const SeatForm = {
     <form class="form" @submit.prevent="send" novalidate><Field name="" path="" :schema="schema" :defs="schema.$defs || {}" required :faults="shown" :modelValue="body" @update:modelValue="put"/>
       <p v-for="o in others" class="err">{{ o[0] || 'the message' }}: {{ o[1] }}</p>
       <p><button class="btn main" :disabled="busy || !!why || (reply && reply.ok)" :title="why">Send as the {{ view.seat }}</button></p><p v-if="why" class="soft">{{ why }}</p>
-      <p v-if="reply" :class="{late: !reply.ok}" role="status">{{ reply.text }}</p></form></template></div></div>`,
+      <p v-if="reply" :class="{late: !reply.ok}" role="status">{{ reply.text }}</p></form></template></div><Context v-if="view.about_case" :about="view.about_case"/></div></div>`,
 };

@@ -79,16 +79,17 @@ export const Head = {
 export const Past = {
   props: { past: Object, head: Number },
   emits: ["to", "now"],
-  data() { return { seq: this.past.seq, isPlaying: false }; },
+  data() { return { seq: this.past.seq, isPlaying: false, isCopied: false }; },
   watch: { past(p) { this.seq = p.seq; if (this.isPlaying) this.timer = setTimeout(this.next, PLAY_MS); } },
   beforeUnmount() { clearTimeout(this.timer); },
   methods: {
     minute,
+    async copy() { try { await navigator.clipboard.writeText(location.href); this.isCopied = true; setTimeout(() => { this.isCopied = false; }, 2000); } catch { /* the address bar shows it as well */ } },
     next() { if (!this.isPlaying) return; if (this.seq >= this.head) { this.isPlaying = false; return; } this.$emit("to", this.seq + 1); },
     play() { this.isPlaying = !this.isPlaying; if (this.isPlaying) this.next(); else clearTimeout(this.timer); },
   },
-  template: `<div class="past" role="region" aria-label="the past"><b>The past, read-only</b><span class="num">message {{ seq }} of {{ head }}, {{ minute(past.at) }} UTC</span>
+  template: `<div class="past" role="region" aria-label="the past"><b>The past, read-only</b><span class="num when">{{ minute(past.at) }} UTC <span class="of">message {{ seq }} of {{ head }}</span></span>
     <input type="range" min="1" :max="head" step="1" v-model.number="seq" @change="isPlaying = false; $emit('to', seq)" aria-label="moment" :aria-valuetext="'message ' + seq">
-    <button class="btn small" @click="isPlaying = false; $emit('to', Math.max(1, seq - 1))" :disabled="seq <= 1" aria-label="back one message">‹</button><button class="btn small" @click="isPlaying = false; $emit('to', seq + 1)" :disabled="seq >= head" aria-label="on one message">›</button>
-    <button class="btn small" @click="play">{{ isPlaying ? "Stop" : "Play" }}</button><button class="btn small main" @click="$emit('now')">Back to now</button></div>`,
+    <span class="moves"><button class="btn small" @click="isPlaying = false; $emit('to', Math.max(1, seq - 1))" :disabled="seq <= 1" aria-label="back one message">‹</button><button class="btn small" @click="isPlaying = false; $emit('to', seq + 1)" :disabled="seq >= head" aria-label="on one message">›</button>
+    <button class="btn small" @click="play">{{ isPlaying ? "Stop" : "Play" }}</button><button class="btn small" title="Copy the address of this moment" @click="copy">{{ isCopied ? "Copied" : "Copy link" }}</button></span><button class="btn small main" @click="$emit('now')">Back to now</button></div>`,
 };
