@@ -484,6 +484,8 @@ def on_terminal(words: list[object], **env: str) -> str:
 def test_parse_takes_json_as_every_command_that_prints_data(tmp_path: Path) -> None:
     review = write(tmp_path / "review.txt", "All is well.\nVERDICT: APPROVED\n")
     assert json.loads(done("arena", "parse", review, "--json")) == json.loads(done("arena", "parse", review))
+
+
 @pytest.mark.parametrize(
     ("code", "says", "says_not"),
     [
