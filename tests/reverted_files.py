@@ -1,4 +1,4 @@
-"""List files whose content returned to an older version: a sign of a landing that undid other people's work.
+"""List files whose content returned to an older version, and tests that were lost: signs of a landing that undid work.
 
 Follows renames. A file that is deleted soon after it was added has returned to an older version, too: to none. A commit
 that means it says so in a line of its message: `Reverts: COMMIT`, or "This reverts commit ..." as git writes it.
@@ -24,6 +24,7 @@ NONE: Final = "0" * 40
 SOON: Final = 50
 """Commits after its addition within which a deleted file is listed."""
 MEANT: Final = re.compile(r"^(?:Reverts: \S+|This reverts commit \S+)", re.MULTILINE)
+TEST: Final = re.compile(r"\bdef (test_\w+)")
 COMMIT: Final = "\x01"
 END: Final = "\x02"
 
@@ -67,6 +68,25 @@ class Return(NamedTuple):
         else:
             what = f"back to its version of {self.older[:10]}"
         return f"{self.commit[:10]}  {self.path}  {what}  ({self.subject})"
+
+
+class LostTest(NamedTuple):
+    """A test that was removed soon after it was added.
+
+    Attributes:
+        commit: The commit that removed it.
+        subject: First line of its message.
+        test: Name of the test.
+        added: The commit that added it.
+    """
+
+    commit: str
+    subject: str
+    test: str
+    added: str
+
+    def __str__(self) -> str:
+        return f"{self.commit[:10]}  {self.test}  removed, added by {self.added[:10]}  ({self.subject})"
 
 
 @dataclass
@@ -124,6 +144,33 @@ def returned(history: Iterator[Commit], since: frozenset[str]) -> Iterator[Retur
             known.newest = blob
 
 
+def lost_tests(root: Path, since: frozenset[str]) -> Iterator[LostTest]:
+    """Yield the tests that commits of `since` removed soon after they were added, and that are nowhere now.
+
+    A file that other commits changed in between does not return as a whole; what it lost shows in its tests.
+    """
+    if not since:
+        return
+    kept = set(
+        TEST.findall(_git(root, "grep", "-hE", r"def test_\w+", "HEAD", "--", "*.py", may_be_empty=True))
+    )
+    words = ["--first-parent", "-m", "--reverse", "-p", "-U0", f"--format={COMMIT}%H%x00%B{END}"]
+    log = _git(root, "log", *words, f"-n{len(since) + SOON}", "--", "*.py")
+    added: dict[str, tuple[int, str]] = {}
+    for n, part in enumerate(log.split(COMMIT)[1:]):
+        name, _, rest = part.partition("\0")
+        message, _, patch = rest.partition(END)
+        lines = patch.splitlines()
+        gained = {test for line in lines if line.startswith("+") for test in TEST.findall(line)}
+        removed = {test for line in lines if line.startswith("-") for test in TEST.findall(line)} - gained
+        if name in since and not MEANT.search(message):
+            for test in sorted(removed - kept):
+                if test in added and n - added[test][0] <= SOON:
+                    yield LostTest(name, message.partition("\n")[0], test, added[test][1])
+        for test in gained:
+            added.setdefault(test, (n, name))
+
+
 def _merged(old: History, new: History) -> History:
     """Return the history of a file that was renamed over another one."""
     return History({**new.commits, **old.commits}, old.added, old.newest)
@@ -138,8 +185,13 @@ def span(root: Path, since: str | None) -> frozenset[str]:
     return frozenset(_git(root, "rev-list", "--first-parent", f"{since}..HEAD").split())
 
 
-def _git(root: Path, *words: str) -> str:
-    return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
+def _git(root: Path, *words: str, may_be_empty: bool = False) -> str:
+    done = subprocess.run(
+        ["git", *words], cwd=root, capture_output=True, text=True, check=False, errors="replace"
+    )
+    if done.returncode > (1 if may_be_empty else 0):
+        raise subprocess.CalledProcessError(done.returncode, ["git", *words], done.stdout, done.stderr)
+    return done.stdout
 
 
 def main(arguments: list[str]) -> int:
@@ -150,15 +202,30 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     root = Path.cwd()
     try:
-        found = list(returned(commits(root), span(root, options.since)))
+        if _git(root, "rev-parse", "--is-shallow-repository").strip() == "true":
+            print("the history is shallow: git fetch --unshallow", file=sys.stderr)
+            return 2
+        since = span(root, options.since)
+        found = list(returned(commits(root), since))
+        lost = list(lost_tests(root, since))
     except subprocess.CalledProcessError as error:
-        print((error.stderr or b"").strip(), file=sys.stderr)
+        told = (
+            error.stderr
+            if isinstance(error.stderr, str)
+            else (error.stderr or b"").decode("utf-8", "replace")
+        )
+        print(
+            f"git {error.cmd[1]} failed: {told.strip().splitlines()[0] if told.strip() else 'no reason'}",
+            file=sys.stderr,
+        )
         return 2
     if options.json:
-        print(json.dumps([one._asdict() for one in found], indent=1))
+        told = {"files": [one._asdict() for one in found], "tests": [one._asdict() for one in lost]}
+        print(json.dumps(told, indent=1))
     else:
-        print("\n".join(map(str, found)) or "no file returned to an older version")
-    return 1 if found else 0
+        lines = [*map(str, found), *map(str, lost)]
+        print("\n".join(lines) or "no file returned to an older version")
+    return 1 if found or lost else 0
 
 
 if __name__ == "__main__":

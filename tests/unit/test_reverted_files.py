@@ -111,6 +111,40 @@ def test_the_command_prints_lines_or_json_and_exits_with_1(
     assert capsys.readouterr().out == "no file returned to an older version\n"
     repository.commit("three", {"a b.py": "1"})
     assert reverted_files.main([first, "--json"]) == 1
-    (found,) = json.loads(capsys.readouterr().out)
+    (found,) = json.loads(capsys.readouterr().out)["files"]
     assert (found["path"], found["older"], found["subject"]) == ("a b.py", first, "three")
     assert reverted_files.main(["no-such-commit"]) == 2
+
+
+def test_a_test_that_is_lost_from_a_file_that_others_changed_is_listed(repository: Repository) -> None:
+    first = repository.commit("one", {"test_a.py": "def test_one(): ...\n"})
+    repository.commit("two", {"test_a.py": "def test_one(): ...\n\ndef test_rule(): ...\n"})
+    repository.commit(
+        "three", {"test_a.py": "def test_one(): ...\n\ndef test_rule(): ...\n\ndef test_three(): ...\n"}
+    )
+    landing = repository.commit("four", {"test_a.py": "def test_one(): ...\n\ndef test_three(): ...\n"})
+    since = reverted_files.span(repository.root, first)
+    assert repository.returned(first) == []
+    (lost,) = reverted_files.lost_tests(repository.root, since)
+    assert (lost.test, lost.commit) == ("test_rule", landing)
+
+
+def test_a_test_that_moved_is_not_listed(repository: Repository) -> None:
+    first = repository.commit("one", {"a.txt": "1"})
+    repository.commit("two", {"test_a.py": "def test_rule(): ...\n"})
+    repository.commit("three", {"test_a.py": None, "test_b.py": "def test_rule(): ...\n"})
+    assert list(reverted_files.lost_tests(repository.root, reverted_files.span(repository.root, first))) == []
+
+
+def test_a_shallow_clone_is_refused(
+    repository: Repository,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    repository.commit("one", {"a.py": "1"})
+    repository.commit("two", {"a.py": "2"})
+    repository.git("clone", "-q", "--depth", "1", f"file://{repository.root}", str(tmp_path / "shallow"))
+    monkeypatch.chdir(tmp_path / "shallow")
+    assert reverted_files.main([]) == 2
+    assert "shallow" in capsys.readouterr().err
