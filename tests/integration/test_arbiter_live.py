@@ -170,7 +170,7 @@ FAULTS: dict[str, tuple[Turn, tuple[str, bool, int]]] = {
     "no JSON": (Turn(body=b"<html>welcome</html>"), BROKEN),
     "nothing": (Turn(), BROKEN),
     "no choices": (Turn(body=b'{"id":"1","choices":[]}'), BROKEN),
-    "error inside 200": (Turn(body=b'{"error":{"message":"upstream is down"},"choices":[]}'), BROKEN),
+    "error inside 200": (Turn(body=b'{"error":{"message":"upstream is down"},"choices":[]}'), AGAIN),
     "filtered prompt": (refusal(400, "the prompt was filtered", "content_filter"), BROKEN),
 }
 
