@@ -34,7 +34,7 @@ from moot.protocols.kernel.steps import (
 )
 from moot.protocols.kernel.times import rfc3339
 
-KERNEL_FIELDS: Final = frozenset({"case_id", "kind", "phase", "parent", "opened_seq", "owed", "outcome"})
+KERNEL_FIELDS: Final = frozenset({"case_id", "kind", "phase", "opened_seq", "owed", "outcome"})
 """Fields of a state that no effect changes."""
 
 MAX_OUTCOME: Final = 200
