@@ -416,7 +416,7 @@ def test_what_keeps_a_model_from_being_called_is_one_line_before_anything_starts
         Evening(server)
     server.key, server.always = "", Turn(body=b"<html>")
     with pytest.raises(
-        UnusableModel, match=r"models\.local: the reply of the server is no JSON: correct url"
+        UnusableModel, match=r"models\.local: the reply of the server is no JSON: <html>: correct url"
     ):
         Evening(server)
     with ModelServer() as gone:
