@@ -203,8 +203,9 @@ REASONS: Final = (
     "next_action",
     "revise_cap",
     "deadlocked",
+    "conceded",
 )
-"""What the referee rules REJECT for, besides silence (R-D6 to R-D11, R-B8, R-F9)."""
+"""What the referee rules REJECT for, besides silence (R-D6 to R-D11, R-B8, R-F9, R-G2)."""
 
 
 def _cycle_of(body: Message) -> str | None:
