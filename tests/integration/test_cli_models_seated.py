@@ -124,7 +124,7 @@ def test_a_model_that_cannot_be_called_ends_the_start_with_one_line(tmp_path: Pa
         held = run("debate", "Is it so?", "--model", f"{secure}#tiny-1", MOOT_MODEL_KEY=KEY)
         assert held.exit_code == 2 and "no secure connection" in held.stderr
     held = run("debate", "Is it so?", "--model", f"{locked.url}#tiny-1", MOOT_MODEL_KEY=KEY)
-    assert held.exit_code == 2 and held.stderr.endswith("start the server, or correct url\n")
+    assert held.exit_code == 2 and "start the server, or correct url" in held.stderr
 
 
 def test_minds_check_says_how_a_model_is_tried(server: ModelServer, tmp_path: Path) -> None:

@@ -417,7 +417,12 @@ async def test_what_is_refused_is_told_in_one_line_and_changes_nothing(society: 
         tried: list[tuple[Any, dict[str, Any], str]] = [
             (viewer, {"kind": "halt", "fields": {"reason": "no"}}, "viewer may not post HALT"),
             (viewer, {"kind": "take", "fields": {"seat": "critic"}}, "viewer may not post SEAT_TAKEN"),
-            (viewer, {"kind": "override", "fields": {}}, "only an admin"),
+            (
+                viewer,
+                {"kind": "override", "fields": {"case_id": "x", "verdict": "APPROVE", "reason": "y"}},
+                "only an admin",
+            ),
+            (session, {"kind": "override", "fields": {}}, "missing field 'case_id'"),
             (
                 viewer,
                 {"kind": "command", "fields": {"text": "/stop society now"}},
