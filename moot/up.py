@@ -17,7 +17,9 @@ from moot.chaos.live import Rehearsal
 from moot.clock import Clock, PacedClock, RealClock
 from moot.clock.wall import utc_ns
 from moot.config.settings import Settings, load_settings
-from moot.console.options import OWNER
+from moot.console.binding import usable_port
+from moot.console.errors import CannotServe
+from moot.console.options import OWNER, ConsoleOptions
 from moot.console.options import PLATFORM as CONSOLE
 from moot.feed import Feed
 from moot.living import live
@@ -126,6 +128,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
     settings, given = options.wanted.over(settings, options.minds, seats_of(settings))
     minds = chosen({**settings.minds, **given})
     directory = options.directory
+    options = _with_port(options, settings, feed)
     with Lease.acquire(directory) as lease:
         if lease.remark:
             feed.say(lease.remark)
@@ -156,6 +159,29 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         )
         clock.run(lambda running: live(options, plan, running, lease, feed))
     return 0
+
+
+def _with_port(options: UpOptions, settings: Settings, feed: Feed) -> UpOptions:
+    """Return the options with a port that the page can take; nothing has been written yet.
+
+    Raises:
+        UpRefused: The port that was asked for is in use.
+    """
+    console = settings.console
+    if not (options.has_console and console.enabled) or options.bus == "memory":
+        return options
+    wanted = ConsoleOptions(
+        host=console.host if options.host is None else options.host,
+        port=console.port if options.port is None else options.port,
+    )
+    try:
+        port = usable_port(wanted, is_chosen=options.port is not None)
+    except CannotServe as exc:
+        raise UpRefused(str(exc)) from None
+    if port == wanted.port:
+        return options
+    feed.say(f"port {wanted.port} on {wanted.host} is in use: the page takes port {port}")
+    return replace(options, port=port)
 
 
 def _live_on_nats(

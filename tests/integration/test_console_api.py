@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -633,28 +634,60 @@ async def test_a_gateway_goes_on_without_a_console_that_cannot_be_served(tmp_pat
     assert f"port {port} on 127.0.0.1 is in use" in told and "token=" not in told
 
 
-@pytest.mark.parametrize("words", [["--port"], ["--host", "0.0.0.0", "--port"]])
-def test_moot_up_says_why_there_is_no_page_and_lives(tmp_path: Path, words: list[str]) -> None:
+@contextmanager
+def busy_port() -> Iterator[int]:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        port = str(taken.getsockname()[1])
-        command = [sys.executable, "-m", "moot", "up", "--data", str(tmp_path), *words, port]
-        env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "300"}
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env
-        )
+        yield taken.getsockname()[1]
+
+
+def up(directory: Path, *words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "moot", "up", "--data", str(directory), *words]
+    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "300"}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+
+
+def test_moot_up_refuses_a_busy_port_that_was_asked_for_before_anything_is_written(tmp_path: Path) -> None:
+    with busy_port() as port:
+        process = up(tmp_path / "data", "--port", str(port))
+        told = process.communicate(timeout=60)[0]
+    assert process.returncode == 3
+    assert told.splitlines() == [f"moot up: port {port} on 127.0.0.1 is in use: choose another with --port"]
+    assert not (tmp_path / "data").exists()
+
+
+def test_moot_up_takes_the_next_free_port_and_says_so(tmp_path: Path) -> None:
+    with busy_port() as port:
+        config = tmp_path / "moot.toml"
+        config.write_text(f"[console]\nport = {port}\n")
+        process = up(tmp_path / "data", "--config", str(config))
         try:
             assert process.stdout is not None
-            told = next(line for line in process.stdout if line.startswith("no page: "))
-            why = f"port {port} on 127.0.0.1 is in use" if len(words) == 1 else "token"
-            assert why in told, told
-            assert process.poll() is None
+            said = next(line for line in process.stdout if "is in use" in line)
+            found = re.search(r"the page takes port (\d+)", said)
+            assert found is not None and int(found[1]) > port
+            address = next(line for line in process.stdout if "token=" in line)
+            assert f":{found[1]}/" in address
             stop(process)
             assert process.returncode == 0
         finally:
             process.kill()
             process.communicate()
+
+
+def test_moot_up_says_why_there_is_no_page_and_lives(tmp_path: Path) -> None:
+    process = up(tmp_path, "--host", "0.0.0.0", "--port", "0")
+    try:
+        assert process.stdout is not None
+        told = next(line for line in process.stdout if line.startswith("no page: "))
+        assert "token" in told, told
+        assert process.poll() is None
+        stop(process)
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_moot_up_says_that_a_token_of_an_earlier_start_is_replaced(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import ipaddress
 import os
 import socket
@@ -20,6 +19,7 @@ from fastapi import FastAPI
 from moot.channels.gateway.client import Requests
 from moot.channels.gateway.link import FindAddress
 from moot.config.settings import Settings
+from moot.console.binding import QUEUE, bind
 from moot.console.errors import CannotServe
 from moot.console.model.interface import OWNER, VIEWER
 from moot.console.model.live import Live
@@ -40,9 +40,6 @@ FAREWELL_S: Final = 0.5
 
 LOOK_S: Final = 0.25
 """How often the file of tokens is looked at, in wall time, beside every request."""
-
-QUEUE: Final = 4_096
-"""Connections that wait to be taken in: whoever sends many holds up nobody else's."""
 
 AT_ONCE: Final = 64
 """Connections that are taken in before those that have come are looked at: of too many, the oldest go in between."""
@@ -135,36 +132,6 @@ def open_access(console: ConsoleOptions, directory: Path, watching: Watching) ->
         )
     fresh = os.urandom  # noqa: TID251  # a token is chance, and nothing in the log depends on it
     return Access.load(directory / NAME, watching.authority, fresh=fresh)
-
-
-def bind(console: ConsoleOptions) -> socket.socket:
-    """Take the port.
-
-    Raises:
-        CannotServe: It is in use, or the host is not this machine.
-    """
-    try:
-        found = socket.getaddrinfo(
-            console.host, console.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        family, kind, protocol, _, where = found[0]
-        bound = socket.socket(family, kind, protocol)
-    except (OSError, UnicodeError) as exc:
-        raise CannotServe(f"{console.host} is no address of this machine: {exc}") from exc
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(where)
-        # Who comes from now on waits until the server takes over, instead of being turned away.
-        bound.listen(QUEUE)
-    except OSError as exc:
-        bound.close()
-        if exc.errno == errno.EADDRINUSE:
-            raise CannotServe(
-                f"port {console.port} on {console.host} is in use: choose another with --port"
-            ) from exc
-        raise CannotServe(f"{console.host}:{console.port}: {exc.strerror or exc}") from exc
-    bound.setblocking(False)
-    return bound
 
 
 def is_loopback(host: str) -> bool:

@@ -6,19 +6,21 @@ import errno
 import stat
 from base64 import urlsafe_b64encode
 from collections.abc import MutableMapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from moot.config.settings import load_settings
+from moot.console.binding import bind, usable_port
 from moot.console.errors import CannotServe
 from moot.console.model.interface import Person
 from moot.console.options import ConsoleOptions
 from moot.console.serving import access
 from moot.console.serving.access import NAME, Access
 from moot.console.serving.guard import Guard
-from moot.console.serving.server import bind, open_access
+from moot.console.serving.server import open_access
 from moot.console.watching import Watching
 from moot.protocols.kernel.redact import redact
 from moot.protocols.kernel.seats import ADMIN, Seat
@@ -412,3 +414,14 @@ def test_r_a9_a_token_that_is_made_is_redacted_wherever_it_is_said_bare(tmp_path
         token = line.split()[1]
         assert redact(f"my token is\n{token}") == "my token is\n[redacted:console_token]"
         assert token not in redact(f"http://127.0.0.1:8420/?k={token}")
+
+
+def test_the_next_free_port_is_taken_unless_one_was_chosen() -> None:
+    with closing(bind(ConsoleOptions(port=0))) as taken:
+        port = taken.getsockname()[1]
+        found = usable_port(ConsoleOptions(port=port), is_chosen=False)
+        assert port < found <= port + 100
+        with pytest.raises(CannotServe, match=f"port {port} on 127.0.0.1 is in use"):
+            usable_port(ConsoleOptions(port=port), is_chosen=True)
+    assert usable_port(ConsoleOptions(port=port), is_chosen=True) == port
+    assert usable_port(ConsoleOptions(port=0), is_chosen=False) == 0
