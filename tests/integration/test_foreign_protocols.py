@@ -70,7 +70,7 @@ COMMANDS = [
     (["verify", "rain"], 0, "every rule holds"),
     (["view", "rain", "sceptic"], 0, "39.26 %"),
     (["calls", "rain"], 0, ""),
-    (["export", "rain"], 0, "QUESTION"),
+    (["export", "rain", "-"], 0, "QUESTION"),
     (["rebuild", "rain"], 0, "5 messages"),
     (["act", "rain", "ask", "text=Will it snow?"], 0, "queued"),
 ]

@@ -179,7 +179,6 @@ def test_k30_what_was_cut_off_is_asked_once_more_as_it_was_with_a_larger_cap(ser
         ("filter", "filtered"),
         ("filtered prompt", "filtered"),
         ("no choices", "provider error"),
-        ("error inside 200", "provider error"),
         ("no JSON", "provider error"),
     ],
 )
