@@ -239,3 +239,14 @@ def test_a_real_clock_has_no_pace(tmp_path: Path) -> None:
     with up(place):
         assert "real clock" in complaint(3, "pause", place)
         assert "real time" in done("status", place)
+
+
+@pytest.mark.parametrize("command", ["status", "obligations", "escalations"])
+def test_a_directory_left_out_is_moot_data(command: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "moot", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    told = done.stderr.strip()
+    assert "there is no moot-data: moot up" in told
+    assert len(told.splitlines()) == 1

@@ -19,7 +19,7 @@ from moot.cli.output import (
     print_hanging,
     write_json,
 )
-from moot.cli.place import AsJson, Source, shown
+from moot.cli.place import DEFAULT, AsJson, Source, shown
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Raised:
 
 
 @command("moot escalations ./moot-data", "moot escalations ./moot-data --json")
-def escalations(named: Source, as_json: AsJson = False) -> None:
+def escalations(named: Source = DEFAULT, as_json: AsJson = False) -> None:
     """Show what asks for an admin: why, what may be answered, how long there is, how it ended.
 
     Without an answer in time the first option, the conservative one, is taken. Answer with moot reply. A trigger

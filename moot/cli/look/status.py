@@ -24,7 +24,7 @@ from moot.cli.output import (
     table,
     write_json,
 )
-from moot.cli.place import AsJson, Source, shown
+from moot.cli.place import DEFAULT, AsJson, Source, shown
 from moot.cli.situation import Situation
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @command("moot status ./moot-data", "moot status ./moot-data --until 250", "moot status ./moot-data --json")
 def status(
-    named: Source,
+    named: Source = DEFAULT,
     until: Annotated[
         int | None, typer.Option("--until", metavar="SEQ", help="As it stood after this message of the log.")
     ] = None,
@@ -110,7 +110,7 @@ def status(
 
 
 @command("moot obligations ./moot-data", "moot obligations ./moot-data --json | jq '.[].seat'")
-def obligations(named: Source, as_json: AsJson = False) -> None:
+def obligations(named: Source = DEFAULT, as_json: AsJson = False) -> None:
     """Show who owes which message, and how long they have.
 
     When its time is over a seat is reminded; after the grace the referee rules on its silence.
