@@ -169,7 +169,7 @@ async def story(platform: Platform, log: list[Any]) -> str:
         lines += wrapped(
             [f"Moot, to {who.capitalize()} alone: {text}" for text in platform.told(act)], " " * 4
         )
-    await until(lambda: "finds a violation" in platform.texts("admin"))
+    await until(lambda: "[ 1: " not in (told := platform.texts("admin")) and "resolves esc" in told)
     lines += ["", "#admin", *list(platform.read(server, "admin"))[seen:], ""]
     return "\n".join(lines)
 

@@ -64,6 +64,9 @@ class Alone:
     def bodies(self, here: Any) -> Any:
         return here
 
+    async def stream_limits(self, _bus: Bus) -> str:
+        return ""
+
     def as_log(self) -> dict[str, Any]:
         return {}
 
