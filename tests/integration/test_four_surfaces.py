@@ -228,15 +228,16 @@ def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Pa
             await until(lambda: log.count("ESCALATION") >= 1)
             await all_equal(log)
             asked = next(m for m in discord.messages("admin") if m.components and "halt" in m.text.lower())
-            stranger = discord.person_clicks(EVE, asked.id, asked.components[1]["custom_id"])
+            button = asked.components[1]["custom_id"]  # the post loses it once the escalation is resolved
+            stranger = discord.person_clicks(EVE, asked.id, button)
             await until(lambda: any("Refused" in told.text for told in discord.replies(stranger)))
             assert all(told.is_ephemeral for told in discord.replies(stranger))
-            click = discord.person_clicks(ANN, asked.id, asked.components[1]["custom_id"])
+            click = discord.person_clicks(ANN, asked.id, button)
             await until(lambda: discord.replies(click))
             await until(lambda: log.count("ESCALATION_ANSWER") == 1)
             assert discord.acked_in_time(click) and discord.acked_in_time(stranger)
             same = next(p for p in slack.posts("admin") if p.blocks and "halt" in p.text.lower())
-            late = slack.person_clicks(ANN, same.id, asked.components[1]["custom_id"])
+            late = slack.person_clicks(ANN, same.id, button)
             await until(lambda: any("changes nothing" in told.text for told in slack.replies(late)))
             assert on_slack_note and on_discord_note
 

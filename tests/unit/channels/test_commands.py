@@ -70,15 +70,15 @@ def test_a_line_is_read_as_the_act_it_says(line, kind, fields):
         ("/stop system C now", "/stop: a system is A or B, not 'C'; write /stop SCOPE WHY"),
         ("/stop system A", "/stop: the reason is missing; write /stop SCOPE WHY"),
         ("/halt", "/halt: the reason is missing; write /halt REASON"),
-        ("/arena", "/arena: the prompt or task is missing; write /arena PROMPT_OR_TASK"),
+        ("/arena", "/arena: the prompt or task is missing; write /arena PROMPT_OR_TASK [--rounds ROUNDS]"),
         (
             '/arena {"task": {}, "colour": 1}',
-            "/arena: beside a task stand config and notebook, not 'colour'; write /arena PROMPT_OR_TASK",
+            "/arena: beside a task stand config and notebook, not 'colour'; write /arena PROMPT_OR_TASK [--rounds ROUNDS]",
         ),
         (
             "/arena {task: 1}",
             "/arena: the task is no JSON object: Expecting property name enclosed in double quotes: "
-            "line 1 column 2 (char 1); write /arena PROMPT_OR_TASK",
+            "line 1 column 2 (char 1); write /arena PROMPT_OR_TASK [--rounds ROUNDS]",
         ),
         ("/resume", "/resume: the reason is missing; write /resume REASON [lifts: LIFTS]"),
         ("", "nothing was said"),

@@ -29,7 +29,7 @@ def test_seats_and_verdicts_are_chosen_from_a_list():
 
 @pytest.mark.parametrize("command", commands(), ids=lambda command: command.name)
 def test_what_is_filled_in_is_what_the_grammar_reads(command):
-    given = {"verdict": "REJECT", "seat": "critic", "scope": "system A", "option_or_text": "2"}
+    given = {"verdict": "REJECT", "seat": "critic", "scope": "system A", "option_or_text": "2", "rounds": "2"}
     if command.name == "budget":
         given |= {"scope": "day", "amount": "$5, 100 calls"}
     options = {name: given.get(name, "word") for name in (blank.name for blank in command.blanks)}
@@ -44,6 +44,7 @@ def test_a_list_may_be_left_out_and_a_question_has_many_words():
     assert [(option["name"], option["required"]) for option in debate["options"]] == [
         ("question", True),
         ("options", False),
+        ("rounds", False),
     ], "a context is for forms"
     assert all(option["max_length"] == 6_000 for option in debate["options"])
     asked = {"question": "Where do we meet?"}

@@ -72,7 +72,7 @@ def test_the_help_and_the_list_name_every_act_and_json_says_what_it_takes(stoppe
     ("code", "words", "said"),
     [
         (2, ["halt"], "halt: the reason is missing; write moot act DIR halt reason=REASON"),
-        (2, ["halt", "why=x"], "halt: there is no 'why', it takes reason; write moot act DIR halt reason=REASON"),
+        (2, ["halt", "whyx=x"], "halt: there is no 'whyx', it takes reason; write moot act DIR halt reason=REASON"),
         (2, ["halt", "x"], "halt: 'x' is no NAME=VALUE; write moot act DIR halt reason=REASON"),
         (2, ["hal", "reason=x"], "there is no act 'hal': did you mean halt? Else choose one of note, override"),
         (2, ["note", "text=x"], "note: say where, with --in CHANNEL"),

@@ -94,7 +94,7 @@ def test_an_example_that_is_copied_from_a_terminal_runs(width: int) -> None:
         assert max(map(len, shown.splitlines())) <= width, name
 
 
-DATALESS = {"up", "console", "schema", "arena parse"}
+DATALESS = {"up", "console", "schema"}
 """What prints no data, or nothing but JSON."""
 
 

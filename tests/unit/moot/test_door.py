@@ -286,10 +286,6 @@ def answers(*given: Message) -> list[Receipt]:
     ("given", "notes"),
     [
         ((EscalationAck(), EscalationAnswer(option=1)), ["", "", ""]),
-        (
-            (EscalationAnswer(option=3), EscalationAnswer(option=3)),
-            ["", "ESC was answered before", "ESC was answered before"],
-        ),
         ((EscalationAck(), EscalationAck()), ["", *["ESC was acknowledged or answered before"] * 2]),
         ((EscalationAnswer(option=9),), ["there is no option 9: choose 1, 2, 3"] * 2),
         (

@@ -90,7 +90,7 @@ def test_a_model_is_given_as_a_mapping_with_what_it_is_called_with():
 
 
 def test_the_key_stands_in_a_variable_never_on_the_command_line(monkeypatch):
-    monkeypatch.setenv("MY_KEY", "sk-mine")
+    monkeypatch.setenv("MY_KEY", "sk-mine-and-longer")
     assert seated(model=f"{URL}#m", key_env="MY_KEY").models["m"].key_env == "MY_KEY"
     monkeypatch.setenv(KEY_VARIABLE, "sk-usual")
     assert seated(model=f"{URL}#m").models["m"].key_env == KEY_VARIABLE
