@@ -235,7 +235,7 @@ class LifeTable(Table):
         self.propose(strategy_id)
         self.say(GUARDIAN, guardian())
         self.say(TRADER, trader())
-        self.say(OPERATOR, decision("DEPLOY", 3))
+        self.say(OPERATOR, decision("DEPLOY", 3, position_limit=0.02, order_type="limit"))
         self.say(OPERATOR, notice(strategy_id=strategy_id))
 
     def broke(self, env: Envelope) -> str:

@@ -195,7 +195,7 @@ SAFEGUARDS: Final = (
         "violations",
         "K10",
         "the VIOLATION beside what changes nothing",
-        (Edit(DOCKET + "_violated", "self.demand(duties.violation_of(env, violation))", "pass"),),
+        (Edit(DOCKET + "_violated", "self.demand(found)", "pass"),),
     ),
     Safeguard(
         "hops",

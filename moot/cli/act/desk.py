@@ -19,7 +19,6 @@ from moot.cli.output import clock_time, heading, money, page, per_cent, print_ta
 from moot.cli.place import AsJson, Living, Source, shown
 from moot.cli.reading import Log
 from moot.cli.situation import Situation
-from moot.protocols.trading.halt import Reason, listed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from moot.protocols.kernel.docket import Docket, Effects
     from moot.protocols.kernel.envelope import Envelope
+    from moot.protocols.trading.halt import Reason
 
 
 # ---------------------------------------------------------------- looking
@@ -314,6 +314,8 @@ def _named(lift: Sequence[int], reasons: tuple[Reason, ...]) -> tuple[str, ...]:
     Raises:
         Refused: R-G12, it leaves reasons out, or names a message that gave none.
     """
+    from moot.protocols.trading.halt import listed
+
     numbers = {one.seq: one.text for one in reasons}
     for seq in lift:
         if seq not in numbers:

@@ -73,7 +73,8 @@ def test_a_line_is_read_as_the_act_it_says(line, kind, fields):
         ("/arena", "/arena: the prompt or task is missing; write /arena PROMPT_OR_TASK [--rounds ROUNDS]"),
         (
             '/arena {"task": {}, "colour": 1}',
-            "/arena: beside a task stand config and notebook, not 'colour'; write /arena PROMPT_OR_TASK [--rounds ROUNDS]",
+            "/arena: beside a task stand config and notebook, not 'colour'; write /arena PROMPT_OR_TASK"
+            " [--rounds ROUNDS]",
         ),
         (
             "/arena {task: 1}",

@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
-from moot import snapshot, society, stores
+from moot import snapshot, stores
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
 from moot.plain import decode, encode
@@ -34,7 +35,7 @@ CLASSES = {"docket": Docket, "context": RuleContext, "obligation": Obligation, "
 def short_logs_count(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    monkeypatch.setattr(society, "SNAPSHOT_FROM", 1)
+    monkeypatch.setattr(import_module("moot.society"), "SNAPSHOT_FROM", 1)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     yield
 

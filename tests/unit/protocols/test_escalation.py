@@ -152,7 +152,9 @@ def test_the_levels_are_those_of_r_e1():
 
 def test_every_code_that_a_source_may_raise_has_a_row():
     found = [sources(), desk_sources(), panel_sources(), call_sources()]
-    assert sum(map(len, found)) == len(TRIGGERS) - 2, "a spent budget has two rows, and the kernel raises faulted"
+    assert sum(map(len, found)) == len(TRIGGERS) - 2, (
+        "a spent budget has two rows, and the kernel raises faulted"
+    )
 
 
 # ---------------------------------------------------------------- triggers of System A
