@@ -29,7 +29,7 @@ from moot.protocols.trading.session import SESSION
 from moot.protocols.trading.session_state import SessionState
 from tests.doubles import bodies
 from tests.doubles.copying import replace
-from tests.doubles.life_table import decision, guardian, notice, trader
+from tests.doubles.life_table import AGREED, decision, guardian, notice, trader
 from tests.doubles.table import Table
 
 MONDAY = date(2026, 2, 23)
@@ -182,7 +182,7 @@ class DeskTable(Table):
         for form in (guardian(), trader()):
             owed = self.of_case(proposal, "DEPLOY_REVIEW", Seat(form.form))
             self.say(owed.seat, form, owed=owed)
-        self.say(OPERATOR, decision("DEPLOY", 3))
+        self.say(OPERATOR, decision("DEPLOY", 3, **AGREED))
         self.say(OPERATOR, notice(strategy_id=strategy_id))
         assert self.life.is_traded(strategy_id)
 

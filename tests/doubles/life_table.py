@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.docket import Docket
@@ -235,7 +236,7 @@ class LifeTable(Table):
         self.propose(strategy_id)
         self.say(GUARDIAN, guardian())
         self.say(TRADER, trader())
-        self.say(OPERATOR, decision("DEPLOY", 3, position_limit=0.02, order_type="limit"))
+        self.say(OPERATOR, decision("DEPLOY", 3, **AGREED))
         self.say(OPERATOR, notice(strategy_id=strategy_id))
 
     def broke(self, env: Envelope) -> str:
@@ -247,6 +248,10 @@ class LifeTable(Table):
         """Return who owes what, officers and people aside."""
         seats = (OPERATOR, GUARDIAN, TRADER, EVOLVER)
         return {(o.seat, o.expects[0]) for o in self.docket.open.values() if o.seat in seats}
+
+
+AGREED: Final[Mapping[str, Any]] = {"position_limit": 0.02, "order_type": "limit"}
+"""What `guardian()` and `trader()` agree on: the parameters of an all-clear deployment (R-G1)."""
 
 
 def guardian(risk: str = "acceptable", limit: float = 0.02) -> t.DeployReview:

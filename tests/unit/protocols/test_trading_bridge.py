@@ -16,7 +16,7 @@ from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
 from moot.protocols.trading.seats import TRADER
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge
-from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader
+from tests.doubles.life_table import AGREED, LifeTable, decision, guardian, notice, trader
 from tests.doubles.table import START
 
 OPERATOR, GUARDIAN, EVOLVER = OPERATOR_SEAT, GUARDIAN_SEAT, EVOLVER_SEAT
@@ -190,7 +190,7 @@ def test_r_b9_r_b10_what_was_earned_on_paper_before_the_promotion_does_not_count
     table.propose()
     table.say(GUARDIAN, guardian())
     table.say(TRADER, trader())
-    table.say(OPERATOR, decision("DEPLOY", 3))
+    table.say(OPERATOR, decision("DEPLOY", 3, **AGREED))
     table.say(OPERATOR, notice())
     table.wait(minutes=5)
     live(table, paper, is_first=True)
