@@ -145,7 +145,7 @@ def test_an_escalation_is_answered_with_one_click_and_the_bot_acts(
             other, "act", {"kind": "answer", "fields": {"escalation_id": name, "option": 1, "text": None}}
         )
         assert not reply["ok"]
-        assert "changes nothing: " in reply["text"] and "was answered before" in reply["text"]
+        assert "this changes nothing" in reply["text"] and "was answered before" in reply["text"]
         page.goto(f"{society.base}/c/b-ops")
         page.get_by_label("speed", exact=True).select_option("300")
         expect(page.locator(".msg[data-type=DEPLOY_NOTICE]").last).to_be_visible()

@@ -346,7 +346,10 @@ def test_the_configuration_names_a_module_as_well(place):
     assert through_file.stdout == through_env.stdout, through_file.stderr
     ask = ("act", "rain", "ask", "text=Will it hail?")
     unknown = moot(place, *ask)
-    assert unknown.returncode == 2 and "there is no act 'ask'" in unknown.stderr
+    assert (
+        unknown.returncode == 2
+        and "speaks the protocol weather, which is not installed here" in unknown.stderr
+    )
     assert moot(place, *ask, "--protocol", "weather").returncode == 0
 
 

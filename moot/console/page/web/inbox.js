@@ -17,7 +17,7 @@ const One = {
   // A card goes when somebody else was first: what this person sent or wrote is answered on the page then.
   beforeUnmount() {
     this.isGone = true;
-    if (this.reply?.seq && !this.reply.ok) this.notice(this.e.id, this.reply.text);
+    if (this.reply && !this.reply.ok) this.notice(this.e.id, this.reply.text);
     else if (!this.busy && this.text.trim()) this.notice(this.e.id, `What you wrote was not sent: “${this.text.trim()}”`, true);
   },
   methods: {
@@ -33,8 +33,8 @@ const One = {
       try { this.reply = await this.ask("act", { kind, fields: { escalation_id: this.e.id, ...fields }, channel: "#admin" }); if (this.reply.ok) this.text = ""; }
       catch (error) { this.reply = { ok: false, text: error.message }; }
       this.busy = false;
-      this.toast(this.reply.ok ? (kind === "ack" ? "Acknowledged." : "Your answer is recorded.") : this.reply.text, this.reply.ok);
       if (this.isGone && !this.reply.ok) this.notice(this.e.id, this.reply.text);
+      else this.toast(this.reply.ok ? (kind === "ack" ? "Acknowledged." : "Your answer is recorded.") : this.reply.text, this.reply.ok);
     },
   },
   template: `<section class="sheet" :id="e.id" :aria-labelledby="'t' + e.id"><div class="l1"><span :class="['level', e.level]">{{ say(e.level).toLowerCase() }}</span>
