@@ -29,7 +29,7 @@ SOCKS_PACKAGE: Final = "socksio"
 
 
 class UnusableNetwork(MootError):
-    """Say in one line which variable of the environment cannot be used, why, and what to do."""
+    """An environment variable cannot be used; the text is one line with the reason and what to do."""
 
 
 def is_loopback(host: str | None) -> bool:

@@ -57,7 +57,7 @@ def install(modules: Iterable[str] = ()) -> None:
 
 
 class _Use:
-    """How many users of protocols as objects there are, and the rulebook to go back to after the last of them."""
+    """Number of societies that use protocols given as objects, and the rulebook to restore after the last one."""
 
     lock: ClassVar[Lock] = Lock()
     count: ClassVar[int] = 0

@@ -175,7 +175,7 @@ class Door:
             raise Malformed("K1", f"no message has the id {named[:80]!r}", field="in_reply_to")
 
     async def _check_resolved(self, draft: Draft) -> None:
-        """Tell whoever answers a resolved escalation so; the log keeps one AUDIT a person and escalation (R-G13).
+        """Refuse an answer to a resolved escalation; the log keeps one AUDIT per person and escalation (R-G13).
 
         An option that ends the conservative mode is let through, for it decides that (R-F2).
 

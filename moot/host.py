@@ -395,7 +395,7 @@ class Host(Folding):
         return self.docket.next_instant()
 
     def mute(self, draft: Draft) -> bool:
-        """Ask no longer for a duty that stands in the log; returns False for one of Moot's own protocols."""
+        """Drop a duty that is already in the log; return False for one of Moot's own protocols."""
         return self.docket.mute(draft)
 
     # ------------------------------------------------------------ watching

@@ -20,7 +20,7 @@ PAGE: Final = Path("docs", "design", "rules.md")
 TESTS: Final = Path("tests")
 SCENES: Final = TESTS / "acceptance" / "scenes"
 RUNNER: Final = TESTS / "acceptance" / "test_scenes.py"
-"""What runs the scenes; without it they guard nothing."""
+"""Test that runs the scenes; without it they guard nothing."""
 
 SPECIFICATIONS: Final[Mapping[str, str]] = {"arena": "arena", "panel": "panel"}
 """Prefix of an ambiguous section by the folder of `protocols/` whose code names it; `DISCUSSION` for all others."""

@@ -1,4 +1,4 @@
-"""What every test relies on: event loops for coroutines, system programs, and how files are spread over workers."""
+"""Shared hooks: event loops for coroutines, system programs, and the distribution of files over workers."""
 
 from __future__ import annotations
 

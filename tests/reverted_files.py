@@ -30,7 +30,7 @@ END: Final = "\x02"
 
 
 class Change(NamedTuple):
-    """What a commit does to a file."""
+    """One changed file of a commit."""
 
     path: str
     before: str

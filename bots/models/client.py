@@ -236,7 +236,7 @@ class ModelClient:
         return answer, None
 
     def _read(self, reply: Reply, request: Request, rung: Rung) -> Answer:
-        """Say what a reply means: measured as it came, told without key and secrets (R-G7)."""
+        """Return the answer in a reply: measured as it came, shown without key and secrets (R-G7)."""
         clean = self.endpoint.read(reply.status, reply.body, request, rung)
         if reply.raw == reply.body:
             return clean

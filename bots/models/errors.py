@@ -30,7 +30,7 @@ class NoKey(ModelError):
 
 
 class NoNetwork(ModelError):
-    """Say which variable of the environment keeps requests from being sent."""
+    """An environment variable that requests need cannot be used; the text is one line that names it."""
 
 
 class NoPackage(ModelError):

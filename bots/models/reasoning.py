@@ -31,7 +31,7 @@ _PAIRS: Final = (
         r"<\|end\|>(?:\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>)?",
     ),
 )
-"""How a block begins, and how one of that name ends."""
+"""Patterns of the tag that opens a block and of the tag that closes one of that name."""
 
 _OPENINGS: Final = tuple((re.compile(opening, re.IGNORECASE), closing) for opening, closing in _PAIRS)
 _LONE_END: Final = re.compile(

@@ -22,7 +22,7 @@ CACHED: Final = ("prompt_cache_hit_tokens", "cachedContentTokenCount", "cached_t
 """Names of the tokens read from a cache that stand beside the totals; they are among the input."""
 REASONING: Final = ("reasoning_tokens", "thinking_tokens", "thoughtsTokenCount")
 BESIDE: Final = ("cache_read_input_tokens", "cache_creation_input_tokens")
-"""What the Messages API counts beside its `input_tokens`."""
+"""Tokens that the Messages API counts in addition to its `input_tokens`."""
 
 
 class _Untrue(ValueError):

@@ -37,7 +37,7 @@ class Duties(Protocol):
         ...
 
     def mute(self, draft: Draft) -> bool:
-        """Ask no longer for a duty that stands in the log; returns False where that is a fault of the tables."""
+        """Drop a duty that is already in the log; return False if asking for it again is a fault of the tables."""
         ...
 
 

@@ -88,7 +88,7 @@ def _bare(cell: str) -> str:
 
 _GROUPED: Final = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+")
 _BLANKS: Final = " '\u00a0\u2009\u202f\u2019"
-"""What separates thousands besides comma and point."""
+"""Thousands separators besides comma and point."""
 _SIGNS: Final = "$€£"
 _UNITS: Final = {"K": 3, "M": 6, "B": 9}
 """Powers of ten by the letter behind a number."""

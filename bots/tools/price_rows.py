@@ -88,7 +88,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where a table has the columns that are used.
+    """Positions of the columns that are used, and the names of the others.
 
     Attributes:
         places: Index of each used column, by its canonical name.

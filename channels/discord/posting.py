@@ -54,7 +54,8 @@ RESOLVED: Final = "ESCALATION_RESOLVED"
 OUTCOME: Final = "**Resolved** · "
 """Beginning of the line that shows how an escalation ended."""
 
-MOST_OUTCOME: Final = 400
+MAX_OUTCOME_CHARS: Final = 400
+"""Length limit of the outcome that replaces the buttons of an escalation."""
 
 
 class Poster:
@@ -120,7 +121,7 @@ class Poster:
         )
 
     async def _show_outcome(self, item: Posting, root: PlatformMessageId) -> None:
-        """Take the buttons off the post of a resolved escalation, and show there how it ended (R-G13).
+        """Replace the buttons on the post of a resolved escalation with its outcome (R-G13).
 
         It comes before the post, so that a failure on the way is tried again with it.
 
@@ -134,7 +135,7 @@ class Poster:
                 with renamed(f"edit a post in {item.channel}", passing=_REPAIRED | _GONE):
                     post: Any = await self._client.http.get_message(int(channel_id), int(message_id))
                     content = str(post.get("content") or "").partition(f"\n{OUTCOME}")[0]
-                    outcome = escape(cut(outcome_of(item), MOST_OUTCOME, weight))
+                    outcome = escape(cut(outcome_of(item), MAX_OUTCOME_CHARS, weight))
                     line = f"\n{OUTCOME}{outcome}"
                     await self._adapter.edit_webhook_message(
                         place.webhook_id,

@@ -172,7 +172,7 @@ class NatsStream:
 
 
 LIMITS_ADVICE: Final = "nats stream edit takes the limits away"
-"""What to do about `limits_of`."""
+"""Advice for limits that `limits_of` reports."""
 
 
 def limits_of(config: StreamConfig) -> str:

@@ -35,7 +35,8 @@ RESOLVED: Final = "ESCALATION_RESOLVED"
 OUTCOME_BLOCK: Final = "moot-outcome"
 """Id of the block that shows how an escalation ended."""
 
-MOST_OUTCOME: Final = 400
+MAX_OUTCOME_CHARS: Final = 400
+"""Length limit of the outcome that replaces the buttons of an escalation."""
 
 
 class Poster:
@@ -83,7 +84,7 @@ class Poster:
                     raise self._trouble(said, item) from None
 
     async def _show_outcome(self, item: Posting, room: str, ts: str) -> None:
-        """Take the buttons off the post of a resolved escalation, and show there how it ended (R-G13).
+        """Replace the buttons on the post of a resolved escalation with its outcome (R-G13).
 
         It comes before the post, so that a failure on the way is tried again with it.
 
@@ -107,7 +108,7 @@ class Poster:
                 for block in posts[0].get("blocks") or ()
                 if block.get("type") != "actions" and block.get("block_id") != OUTCOME_BLOCK
             ]
-            text = cut(f"Resolved: {outcome_of(item)}", MOST_OUTCOME, weight)
+            text = cut(f"Resolved: {outcome_of(item)}", MAX_OUTCOME_CHARS, weight)
             outcome = {
                 "type": "section",
                 "block_id": OUTCOME_BLOCK,

@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class ExpectTimeout(MootError, TimeoutError):
-    """Say that an expected message did not come, and what is owed by whom.
+    """An expected message did not come; the text names the open obligations and their seats.
 
     Attributes:
         owed: The open obligations.
@@ -83,7 +83,7 @@ class Owed(NamedTuple):
 
 
 class Acting:
-    """What both kinds of society do; the jobs run on the society's thread."""
+    """Methods that blocking and asynchronous societies share; the jobs run on the society's thread."""
 
     def __init__(self, given: Given) -> None:
         self._given = given

@@ -50,7 +50,7 @@ class Log:
     def __init__(
         self, name: str, source: Callable[[], LogSource], protocols: Sequence[Protocol] = ()
     ) -> None:
-        """Take what opens it anew each time it is read, and the protocols that it speaks besides the installed ones."""
+        """Keep the function that opens the log for each read, and its protocols besides the installed ones."""
         self.name = name
         self._source = source
         self.protocols = tuple(protocols)

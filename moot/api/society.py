@@ -213,7 +213,7 @@ class OpenSociety:
     """A society that is about to open; enter it by `async with` or by `with`."""
 
     def __init__(self, given: Given) -> None:
-        """Take what was checked."""
+        """Keep the checked arguments; nothing starts before the block is entered."""
         self._given = given
         self._inner: Society | BlockingSociety | None = None
 

@@ -1,4 +1,4 @@
-"""What the functions of a society in memory take in many forms, checked, and how it is configured."""
+"""Arguments of an in-memory society: their accepted forms, their checks, and the configuration."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PLATFORM: Final = "test"
 """Platform of the people who act in a society of this kind."""
 
 DEFAULT_WITHIN: Final = timedelta(days=1)
-"""How much society time `expect` gives a message when nothing else is said."""
+"""Default limit of `expect`, in society time."""
 
 QUIET: Final[Mapping[str, Any]] = {"schedules": {}, "desk": {"enabled": False}}
 """Configuration of a society in which nothing happens but what its user starts."""

@@ -1,4 +1,4 @@
-"""Which protocols a command speaks: those that are installed, configured or named, and which of a log it lacks."""
+"""Protocols of a command: installed, configured or named ones, and those of a log that are missing."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ CONFIG_VARIABLE: Final = "MOOT_CONFIG"
 MODULES_VARIABLE: Final = "MOOT_PROTOCOLS__MODULES"
 
 LOADS_ITSELF: Final = frozenset({"config", "doctor"})
-"""Commands that tell what is wrong with a configuration themselves."""
+"""Commands that report a broken configuration themselves."""
 
 TELLS_ITSELF: Final = frozenset({"verify", "up"})
-"""Commands that say themselves which protocols a log lacks."""
+"""Commands that report the missing protocols of a log themselves."""
 
 _UNKNOWN: Final = re.compile(
     r"never opened|there is no (?:case|message type|channel|seat|act|such|open)|no seat|no act|nothing here is called"
     r"|nobody (?:can|owes)|owes nothing|\bunknown\b|did you mean|is no(?:ne)? of|must be one of|no field",
     re.IGNORECASE,
 )
-"""What is said of words that a protocol would explain."""
+"""Errors about names that a missing protocol would define."""
 
 _logs: Final[list[Path]] = []
 """Logs that the command line names."""

@@ -1,4 +1,4 @@
-"""Ports of the console: taking one, and finding a free one."""
+"""Binding of the console's port, and the search for a free one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAST_PORT: Final = 65_535
 
 
 def bind(console: ConsoleOptions) -> socket.socket:
-    """Take the port.
+    """Bind the console's port.
 
     Raises:
         CannotServe: It is in use, or the host is not this machine.

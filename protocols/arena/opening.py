@@ -49,7 +49,7 @@ def lacks_notebook(body: Any) -> bool:
 
 
 def _lacks_notebook(found: Mapping[str, Any]) -> str:
-    """Say why a run that needs its notebook has none; "" where it needs none or has one (9.4, R-G4)."""
+    """Return why a run lacks its required notebook, "" if it does not (9.4, R-G4)."""
     if found["task"].notebook_required and not found["config"].notebook_enabled:
         return (
             "the task requires a notebook (notebook_required) and the config disables it (notebook_enabled)"

@@ -103,7 +103,7 @@ class GuardedSource(Source):
     """A source of a foreign protocol: what it raises ends in the audit, and nothing else (R-G14)."""
 
     def __init__(self, inner: Source, protocol: str) -> None:
-        """Guard a source."""
+        """Wrap a source of the named protocol."""
         self.inner = inner
         self.protocol = protocol
         self.types, self.deeds, self.ends = inner.types, inner.deeds, inner.ends

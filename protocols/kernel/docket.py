@@ -611,7 +611,7 @@ class Docket:
         self.arose[key] = self.at
 
     def mute(self, draft: Draft) -> bool:
-        """Ask no longer for a duty that stands in the log; returns False for one of Moot's own protocols.
+        """Drop a duty that is already in the log; return False for one of Moot's own protocols.
 
         A case that asks for it again and again is ended by the referee, a fold is heard no more on it (R-G14).
         """

@@ -29,7 +29,7 @@ class GuardedFold(Fold):
     """
 
     def __init__(self, inner: Fold, protocol: str) -> None:
-        """Guard a fold."""
+        """Wrap a fold of the named protocol."""
         self.inner = inner
         self.protocol = protocol
         self.name = str(inner.name)
@@ -40,7 +40,7 @@ class GuardedFold(Fold):
         self._asked: tuple[Draft, ...] = ()
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
-        """Take in one envelope; return the duties that follow, none where the fold raises."""
+        """Apply one envelope; return the duties that follow, none if the fold raises."""
         try:
             return self._checked(self.inner.apply(env, fx, docket), docket)
         except Exception as exc:

@@ -94,7 +94,7 @@ def forget_observer(observer: Observer) -> None:
 
 
 def notify(fault: RuleFault) -> None:
-    """Tell the observers of a rule fault."""
+    """Call every observer with a rule fault."""
     for observer in tuple(_observers):
         observer(fault)
 

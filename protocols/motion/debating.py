@@ -78,7 +78,7 @@ _BY_LIMIT: Final[Mapping[tuple[str, int], Phase]] = {
     (Phase.REPLYING_1, 1): Phase.JUDGING,
     (Phase.REPLYING_2, 3): Phase.OBJECTING_3,
 }
-"""Where replies lead in a motion whose rounds are not the usual ones."""
+"""Phase after the replies, by phase and round limit, where the limit is not the usual one."""
 
 
 # ---------------------------------------------------------------- what is asked for

@@ -205,7 +205,7 @@ REASONS: Final = (
     "deadlocked",
     "conceded",
 )
-"""What the referee rules REJECT for, besides silence (R-D6 to R-D11, R-B8, R-F9, R-G2)."""
+"""Reasons of a REJECT ruling besides silence (R-D6 to R-D11, R-B8, R-F9, R-G2)."""
 
 
 def _cycle_of(body: Message) -> str | None:

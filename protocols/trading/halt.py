@@ -196,7 +196,7 @@ def _is_owed(context: RuleContext) -> bool:
 
 
 def _asked(state: HaltState, given: RuleInput) -> Effect:
-    """Who resumes names every open reason (R-G12), and asks the Guardian, which confirms (R-B5)."""
+    """Check that a RESUME names every open reason (R-G12), and ask the Guardian to confirm it (R-B5)."""
     if given.context.version >= SECOND_AUDIT:
         left_out = unnamed(state, given.body.lifts)
         if left_out:

@@ -251,7 +251,7 @@ class LifeTable(Table):
 
 
 AGREED: Final[Mapping[str, Any]] = {"position_limit": 0.02, "order_type": "limit"}
-"""What `guardian()` and `trader()` agree on: the parameters of an all-clear deployment (R-G1)."""
+"""Parameters on which `guardian()` and `trader()` agree: those of an all-clear deployment (R-G1)."""
 
 
 def guardian(risk: str = "acceptable", limit: float = 0.02) -> t.DeployReview:

@@ -1,4 +1,4 @@
-"""What a newcomer reads on the page, in a real Chromium: titles, context, confirmation, search, past moments, folds."""
+"""Reading the page in a real Chromium: titles, context, confirmation, search, past moments, folding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the settings of a model put into its requests, as a server over real HTTP receives them."""
+"""Requests of a model with each of its settings, as a server receives them over real HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person needs to decide an act, beside its form: the case it is about, or how the society stands."""
+"""Context shown beside the form of an act: the case that it is about, or the state of the society."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ TITLE_FIELDS: Final = (
 """Fields of an opening message that say what its case is about, best first; the values are searched for them too."""
 
 NOUNS: Final[Mapping[str, str]] = {"strat": "strategy", "prin": "principle"}
-"""What ids are called that belong to no case."""
+"""Nouns for ids that belong to no case."""
 
 _ID: Final = re.compile(
     r"(\b[A-Za-z-]+ )?\b([a-z]+)_(\d{4})(\d{2})(\d{2})(?:_(\d{2})(\d{2})\d*)?(?:_\d+)?\b(?:/[\w./-]*\w)?"

@@ -1,4 +1,4 @@
-"""What a model answered is measured before redaction; short values are no secrets (R-G7); duplicate keys (R-G9)."""
+"""Measuring replies before redaction; short values are no secrets (R-G7); duplicate keys (R-G9)."""
 
 from __future__ import annotations
 

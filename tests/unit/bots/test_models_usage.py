@@ -1,4 +1,4 @@
-"""What a call is booked at, for the usage that gateways and providers report (R-G10); each figure computed by hand."""
+"""Booked usage of the payloads that gateways and providers report (R-G10); each figure computed by hand."""
 
 from __future__ import annotations
 
