@@ -12,6 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from moot.protocols.calls.usage import Usage
+from moot.protocols.kernel.figures import SECOND_AUDIT
 
 INPUT: Final = ("prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens", "prompt_eval_count")
 OUTPUT: Final = ("completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens", "eval_count")
@@ -46,15 +47,18 @@ def usage_of(reply: Mapping[str, Any], *, is_messages_api: bool = False) -> Usag
         return None
 
 
-def readings(reply: Mapping[str, Any]) -> list[Usage]:
-    """Return what a reply may have been settled with: as either API tells it, and as it was read before version 4."""
-    found = (
-        usage_of(reply),
-        usage_of(reply, is_messages_api=True),
-        embedding_usage_of(reply),
-        _earlier(reply),
-        _earlier(reply, output=0),
-    )
+def readings(reply: Mapping[str, Any], version: int) -> list[Usage]:
+    """Return the usages with which a call may have been settled, since a log does not name the API that was spoken.
+
+    Args:
+        reply: The reply as JSON.
+        version: Rules version of the log; usage was read differently before version 4 (R-G10, R-G17).
+    """
+    found: Iterable[Usage | None]
+    if version < SECOND_AUDIT:
+        found = (_earlier(reply), _earlier(reply, output=0))
+    else:
+        found = (usage_of(reply), usage_of(reply, is_messages_api=True), embedding_usage_of(reply))
     return [one for one in found if one is not None]
 
 

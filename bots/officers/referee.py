@@ -25,28 +25,19 @@ class _Flow:
 
 def outage(why: str, which: str) -> Draft:
     """Say that the log could not be written for a while (K17); `which` tells one outage from another."""
-    body = Audit(event="outage", seat=None, channel=None, reason=why[:2000], bytes=None, truncated=False)
+    body = Audit.noting("outage", why)
     return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=f"audit/outage/{which}")
 
 
 def stream_limited(why: str, which: str) -> Draft:
     """Return the AUDIT of limits that lose messages of the log; `which` tells one start from another."""
-    body = Audit(
-        event=STREAM_LIMITED, seat=None, channel=None, reason=why[:2000], bytes=None, truncated=False
-    )
+    body = Audit.noting(STREAM_LIMITED, why)
     return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=f"audit/stream/{which}")
 
 
 def rehearsed(what: str, seat: str, which: str) -> Draft:
     """Say what is made to go wrong in a rehearsal; `which` tells one occasion of a fault from all others."""
-    body = Audit(
-        event=ON_PURPOSE,
-        seat=seat or None,
-        channel=None,
-        reason=what[:2000],
-        bytes=None,
-        truncated=False,
-    )
+    body = Audit.noting(ON_PURPOSE, what, seat=seat or None)
     key = f"audit/rehearsal/{which}"
     return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=key[:MOST_KEY])
 

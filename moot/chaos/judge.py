@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from moot.logs.inmemory import Kept
 from moot.logs.source import LogSource
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.officers import Audit
+from moot.protocols.kernel.rule_faults import is_own
 from moot.verify.verifier import Verifier
 
 MOST: Final = 20
@@ -19,7 +21,7 @@ class Finding(NamedTuple):
 
     Attributes:
         name: What kind of thing: a law, an invariant of `moot verify` with its rule, `liveness`, `bounded`, `secret`,
-            `overspent`, `acknowledged`, `sight`, `host`, `act`.
+            `overspent`, `acknowledged`, `sight`, `host`, `act`, `rule fault`.
         seq: Where it shows.
         says: What is wrong.
     """
@@ -50,7 +52,14 @@ def judge(
     verifier = Verifier(source or Kept("world", log), evidence=evidence, max_findings=MOST)
     report = verifier.run(None)
     found = [Finding(f"{one.invariant} [{one.rule}]", one.seq, one.why) for one in report.findings]
-    return [*found, *_lost(log, acked)], [str(one) for one in report.warnings]
+    return [*found, *own_faults(log), *_lost(log, acked)], [str(one) for one in report.warnings]
+
+
+def own_faults(log: Iterable[Envelope]) -> Iterator[Finding]:
+    """Yield the exceptions in rules of Moot's own protocols: their cases ended, but each is a bug (R-G14)."""
+    for env in log:
+        if isinstance(env.body, Audit) and is_own(env.body):
+            yield Finding("rule fault", env.seq, env.body.reason)
 
 
 def _lost(log: Sequence[Envelope], acked: Mapping[str, int]) -> Iterator[Finding]:

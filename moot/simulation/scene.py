@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from moot import bounded_yaml
 from moot.bots.minds.scripted import Entry, ScriptedMind
-from moot.chaos.judge import Finding
+from moot.chaos.judge import Finding, own_faults
 from moot.chaos.plan import WorldPlan
 from moot.chaos.rehearsal import Done, Rehearsal, Wrong, world_of
 from moot.chaos.run import rehearse
@@ -134,7 +134,7 @@ class SceneResult:
         envelopes: The whole log.
         warnings: Injections that met nothing, script entries that were never used, minds of one's own that gave no
             answer, faults that never struck; one line each.
-        findings: What is wrong with the log of a rehearsal.
+        findings: Findings of a rehearsal, and exceptions in rules of Moot's own protocols (R-G14).
         refused: How many injections were refused; the warnings say which.
     """
 
@@ -346,6 +346,7 @@ def run_scene(
     except AmbiguousCase as exc:
         raise SceneError(str(exc)) from None
     result.warnings += silences_of(result.envelopes)
+    result.findings = [*own_faults(result.envelopes)]
     return result
 
 

@@ -36,14 +36,19 @@ class CallBodies:
         self._stored: StoredBodies | None = None
         self._why = "what models were asked and answered was believed, as asked for" if is_trusting else ""
 
-    def take(self, env: Envelope) -> None:
-        """Look at the bodies that a message names."""
+    def take(self, env: Envelope, version: int) -> None:
+        """Check the bodies that a message names.
+
+        Args:
+            env: The message.
+            version: Rules version that is in force.
+        """
         body = env.body
         if isinstance(body, CallReserved):
             self._look(env, body.call_id, "request", body.request_sha256)
         elif isinstance(body, CallSettled) and body.reply_sha256 is not None:
             found = self._look(env, body.call_id, "reply", body.reply_sha256)
-            if found is not None and (why := _differs(found, body)):
+            if found is not None and (why := _differs(found, body, version)):
                 self._add(env, f"the reply of call {body.call_id}, body {body.reply_sha256}, {why}")
 
     def close(self) -> None:
@@ -89,7 +94,7 @@ class CallBodies:
         self._findings.add(env.seq, "evidence", "K26", why)
 
 
-def _differs(record: bytes, settled: CallSettled) -> str:
+def _differs(record: bytes, settled: CallSettled, version: int) -> str:
     """Say in which way the record of a reply is not that of a settlement; "" when it is."""
     try:
         kept: Any = json.loads(record)
@@ -108,7 +113,7 @@ def _differs(record: bytes, settled: CallSettled) -> str:
     named = one_line(text_of(told.get("model")))
     if settled.model_reported not in ("", named):
         return f"names the model {named or 'not'}, and was settled as that of {settled.model_reported}"
-    used = readings(told)
+    used = readings(told, version)
     if used and settled.usage is not None and settled.usage not in used:
         first = used[0]
         return f"tells {first.input:,} tokens in and {first.output:,} out, which is not what was settled"

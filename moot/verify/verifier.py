@@ -222,7 +222,7 @@ class Verifier:
         if kind in LESSONS:
             self._principles.after(env, fx)
         if kind in NAMING:
-            self._bodies.take(env)
+            self._bodies.take(env, docket.context.version)
         self._calls.take(env, fx, docket)
         self._desk.take(env, docket.context, is_void=fx.superseded, slack=lifecycle.slack)
         self._lawful.take(env)

@@ -157,3 +157,8 @@ class Audit(Message):
     bytes: Annotated[str, Field(max_length=20_000)] | None
     truncated: bool
     count: Count = 1
+
+    @classmethod
+    def noting(cls, event: str, reason: str, *, seat: str | None = None, channel: str | None = None) -> Audit:
+        """Return an AUDIT of an event, without bytes; its reason is cut to 2,000 characters."""
+        return cls(event=event, seat=seat, channel=channel, reason=reason[:2000], bytes=None, truncated=False)

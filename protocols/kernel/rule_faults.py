@@ -31,6 +31,9 @@ FAULT: Final = Decision(FAULTED, "exception", "R-G14")
 RULE_FAULT: Final = "rule_fault"
 """Event of the AUDIT that names the exception, the rule and the step."""
 
+OWN: Final = "a protocol of Moot"
+"""How the AUDIT names the owner of a rule of Moot's own protocols."""
+
 ADMIN_CHANNEL: Final = "#admin"
 MAX_NAME: Final = 120
 """Maximum length of a name taken from a protocol's code, in characters."""
@@ -65,7 +68,7 @@ class RuleFault(NamedTuple):
         """Return the sentence of the AUDIT; all of it is derived from the class of the exception and the tables."""
         where = [f"rule {self.rule}"] if self.rule else []
         where += [f"step {self.step}"] if self.step else []
-        owner = f"the protocol {self.protocol}" if self.protocol else "a protocol of Moot"
+        owner = f"the protocol {self.protocol}" if self.protocol else OWN
         end = f": {self.case_id} ends as {FAULTED}" if self.case_id else ""
         return f"{name_of(self.error)} in {', '.join((*where, self.part))} of {owner}{end}"
 
@@ -132,14 +135,11 @@ def audit_of(fault: RuleFault, subject: str = "") -> Draft:
         fault: The rule fault.
         subject: What the id is derived from; "": the case.
     """
-    body = Audit(
-        event=RULE_FAULT, seat=None, channel=None, reason=fault.reason[:2000], bytes=None, truncated=False
-    )
     return Draft(
         channel=ADMIN_CHANNEL,
         author=REFEREE,
         actor=OFFICER,
-        body=body,
+        body=Audit.noting(RULE_FAULT, fault.reason),
         key=audit_key(subject or fault.case_id),
     )
 
@@ -183,6 +183,11 @@ def why_no_ruling(env: Envelope) -> str:
     if body.of_seq is None or body.of_seq >= env.seq:
         return "a RULING faulted names the message before it whose rule raised"
     return ""
+
+
+def is_own(audit: Audit) -> bool:
+    """Return True for the AUDIT of a fault in one of Moot's own protocols: a bug, which tests and chaos report."""
+    return audit.event == RULE_FAULT and OWN in audit.reason
 
 
 def is_of_fault(draft: Draft) -> bool:

@@ -18,7 +18,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Audit, Ruling, TimeoutPing
 from moot.protocols.kernel.officers import Violation as ViolationMessage
-from moot.protocols.kernel.rule_faults import FAULT, FAULTED, RULE_FAULT, why_no_ruling
+from moot.protocols.kernel.rule_faults import FAULT, FAULTED, RULE_FAULT, audit_key, why_no_ruling
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 from moot.protocols.kernel.upcast import Opaque
 
@@ -93,12 +93,15 @@ def _stands_beside(env: Envelope, body: ViolationMessage) -> bool:
 def _is_aftermath(docket: Docket, env: Envelope) -> bool:
     """Return True for the VIOLATION of a message that came while its case waited for a RULING `faulted`.
 
-    A rule that no longer raises leaves the case open until that RULING, so nothing derives the VIOLATION (R-G14).
+    A rule that no longer raises leaves the case open until that RULING, so nothing derives the VIOLATION (R-G14). The
+    log shows that a rule raised: by the AUDIT of the case, which precedes the RULING, or by the case's outcome.
     """
     body = env.body
     if type(body) is not ViolationMessage or body.rule != "K10" or not _stands_beside(env, body):
         return False
-    return env.case_id in docket.cases or env.case_id in docket.ended
+    case_id = env.case_id or ""
+    ended = docket.ended.get(case_id)
+    return audit_key(case_id) in docket.audited or (ended is not None and ended.outcome == FAULTED)
 
 
 def _fold_duty(docket: Docket, env: Envelope, fx: Effects) -> None:

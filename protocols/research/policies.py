@@ -115,14 +115,7 @@ def _silence(voided: Obligation, decision: Decision) -> str:
 
 def audit_of(env: Envelope, voided: Obligation, decision: Decision) -> Draft:
     """Derive the AUDIT of a seat's silence that a ruling voided (R-D10)."""
-    audit = Audit(
-        event="timeout",
-        seat=voided.seat,
-        channel=voided.channel,
-        reason=_silence(voided, decision),
-        bytes=None,
-        truncated=False,
-    )
+    audit = Audit.noting("timeout", _silence(voided, decision), seat=voided.seat, channel=voided.channel)
     return _duty(env, audit, "#admin", f"audit/{env.id}")
 
 

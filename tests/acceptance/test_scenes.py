@@ -18,6 +18,7 @@ SCENES = sorted((Path(__file__).parent / "scenes").glob("*.yaml"))
 def test_scene_does_what_it_says(path: Path) -> None:
     scene = load_scene(path)
     result = run_scene(scene)
+    assert result.findings == []
     assert complaints(path, result.envelopes, scene.start) == []
     assert findings(result.envelopes) == []
     assert unlawful(env.line for env in result.envelopes) == []

@@ -106,5 +106,21 @@ def test_a_field_that_stands_twice_in_the_object_of_arguments_is_refused() -> No
     ],
 )  # fmt: skip
 def test_calls_that_were_settled_before_verify_as_they_did(usage: object, settled: Usage | None) -> None:
-    found = readings({"usage": usage})
-    assert found and (settled is None or settled in found)
+    found = readings({"usage": usage}, 3)
+    assert settled in found if settled is not None else found == []
+
+
+@pytest.mark.rule("R-G10")
+@pytest.mark.parametrize(
+    ("usage", "cheap"),
+    [
+        ({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 115}, Usage(input=10, output=5)),
+        (
+            {"prompt_tokens": 1000, "completion_tokens": 200, "input_tokens": 0, "output_tokens": 0},
+            Usage(input=0, output=0),
+        ),
+    ],
+)
+def test_a_call_of_version_4_is_not_settled_as_calls_were_before(usage: object, cheap: Usage) -> None:
+    assert cheap in readings({"usage": usage}, 3)
+    assert cheap not in readings({"usage": usage}, 4)
