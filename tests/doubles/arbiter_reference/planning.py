@@ -66,9 +66,16 @@ def planned(config: Mapping[str, Any], trial: int) -> dict[str, Any]:
         template = choose("protocols", "protocol")
         return {**line, "assigned_config": {"model": model, "persona": one, "protocol": template, **more}}
     roles = {role: one if not n else choose("personas", "persona") for n, role in enumerate(seats(config))}
+    # A debate trial is assigned its proposer's persona and its own protocol (R-G5); other trials with roles neither.
+    is_debate = kind == "debate_v1"
     return {
         **line,
-        "assigned_config": {"model": model, "persona": None, "protocol": None, **more},
+        "assigned_config": {
+            "model": model,
+            "persona": roles["proposer"] if is_debate else None,
+            "protocol": kind if is_debate else None,
+            **more,
+        },
         "role_assignments": {
             role: {"model_slug": model, "persona_id": persona, **more} for role, persona in roles.items()
         },
