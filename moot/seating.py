@@ -107,7 +107,7 @@ class Seating:
 
     def _base(self, seat: Seat) -> Mind:
         if seat == ADMIN:
-            return SimulatedAdmin(self._seed)
+            return SimulatedAdmin(self._seed, SimulatedMind(self._tools))
         if self._own.is_silent(seat):
             return HumanMind()
         simulated = self._simulated(seat)

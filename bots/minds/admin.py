@@ -29,12 +29,20 @@ CAREFUL: Final = 0.35
 class SimulatedAdmin(Mind):
     """Answers by seed: when, whether, and which option."""
 
-    def __init__(self, seed: int) -> None:
-        """Take the society's seed."""
+    def __init__(self, seed: int, other: Mind | None = None) -> None:
+        """Take the society's seed.
+
+        Args:
+            seed: It.
+            other: Mind for duties of the admin that are no escalation (R-G16); None: they are left.
+        """
         self._seed = seed
+        self._other = other
 
     def consider(self, view: View) -> timedelta | None:
         """Draw the delay; None for an escalation it misses."""
+        if "ESCALATION_ANSWER" not in view.obligation.expects:
+            return self._other.consider(view) if self._other is not None else None
         plan = self._plan(view)
         if plan is None:
             return None
@@ -43,6 +51,8 @@ class SimulatedAdmin(Mind):
 
     async def answer(self, view: View) -> Reply | None:
         """Acknowledge, or choose an option."""
+        if "ESCALATION_ANSWER" not in view.obligation.expects:
+            return await self._other.answer(view) if self._other is not None else None
         plan = self._plan(view)
         opener = view.last("ESCALATION")
         if plan is None or opener is None or not isinstance(opener.body, Escalation):

@@ -7,6 +7,7 @@ from typing import Final
 from moot.laws.instants import Uptime
 from moot.laws.law import ASIDES, OVERTAKEN, Findings, Memory, Message, hears
 from moot.laws.recent import Recent
+from moot.laws.seats import PEOPLE
 
 RULED: Final = " RULING"
 
@@ -42,7 +43,7 @@ reminder was due, which was then sent seconds late."""
 
 
 class SilenceIsToldFirst(Memory, source="1.4, R-D1, K6", is_raw=True):
-    """Nobody is ruled silent whom no TIMEOUT_PING reminded, nor before the society ran for the grace after it."""
+    """No bot is ruled silent whom no TIMEOUT_PING reminded, nor before the society ran for the grace after it."""
 
     def __init__(self) -> None:
         self.pinged: Recent[str, float] = Recent()
@@ -68,7 +69,7 @@ class SilenceIsToldFirst(Memory, source="1.4, R-D1, K6", is_raw=True):
         """Hold a ruling against the reminder."""
         body = message["body"]
         owed = body["obligation_id"]
-        if owed is None or body["reason"] != "timeout":
+        if owed is None or body["reason"] != "timeout" or _is_of_person(owed):
             return ()
         at = self.pinged.pop(owed, None)
         if at is None:
@@ -77,6 +78,40 @@ class SilenceIsToldFirst(Memory, source="1.4, R-D1, K6", is_raw=True):
         return (
             () if since >= GRACE else (f"{owed} is ruled a timeout {since:.1f} minutes after its reminder",)
         )
+
+
+MOST_REMINDERS: Final = 5
+"""Reminders of one duty at most."""
+
+
+def _is_of_person(owed: str) -> bool:
+    return owed.rpartition("/")[2] in PEOPLE
+
+
+class PeopleAreReminded(Memory, source="R-E2, R-G16", is_raw=True):
+    """A person is never pinged, and is reminded of a duty five times at most."""
+
+    def __init__(self) -> None:
+        self.reminded: Recent[str, int] = Recent()
+
+    @hears("TIMEOUT_PING")
+    def pinged(self, message: Message) -> Findings:
+        """Hold a ping against whose duty it is about."""
+        owed = message["body"]["obligation_id"]
+        return (f"{owed} is a person's, who is never pinged",) if _is_of_person(owed) else ()
+
+    @hears("DUTY_REMINDER")
+    def remembered(self, message: Message) -> Findings:
+        """Hold a reminder against the ones before it."""
+        body = message["body"]
+        owed, n = body["obligation_id"], body["n"]
+        if not _is_of_person(owed):
+            return (f"{owed} is no person's",)
+        before = self.reminded.get(owed, 0)
+        self.reminded[owed] = n
+        if n == before + 1 and n <= MOST_REMINDERS:
+            return ()
+        return (f"reminder {n} of {owed} follows {before}, {MOST_REMINDERS} are most",)
 
 
 class RulingsSayWhatTheyEnd(Memory, source="K5, messages"):

@@ -10,12 +10,14 @@ from collections import deque
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from moot.protocols.kernel.deadlines import reminder_at
 from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.duties import reminder_key
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import ClockSet, Ruling, TimeoutPing
+from moot.protocols.kernel.officers import ClockSet, DutyReminder, Ruling, TimeoutPing
 from moot.protocols.kernel.rule_faults import FAULT, FAULTED
-from moot.protocols.kernel.seats import OFFICERS
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 from moot.verify.report import Findings
 
 KEPT: Final = 4096
@@ -59,9 +61,11 @@ class Officers:
         if pending is not None:
             self._as_derived(env, pending[1])
         elif type(body) is TimeoutPing:
-            self._beside(env, docket, body.obligation_id, "ping")
+            self._beside(env, docket, body.obligation_id, f"ping/{body.obligation_id}")
+        elif type(body) is DutyReminder:
+            self._beside(env, docket, body.obligation_id, reminder_key(body.obligation_id, body.n))
         elif type(body) is Ruling and obligation_id is None:
-            self._beside(env, docket, body.obligation_id or "", "ruling")
+            self._beside(env, docket, body.obligation_id or "", f"ruling/{body.obligation_id or ''}")
         elif obligation_id is not None:
             self._discharge(env, docket, obligation_id)
         else:
@@ -108,10 +112,10 @@ class Officers:
             if one != other:
                 self._bad(env, "K9", f"{name}: {one}, the tables derive {other}")
 
-    def _beside(self, env: Envelope, docket: Docket, obligation_id: str, prefix: str) -> None:
-        """Check a ping of an obligation or a ruling on it."""
-        if env.id != f"{prefix}/{obligation_id}":
-            self._bad(env, "K9", f"id: {env.id}, the tables derive {prefix}/{obligation_id}")
+    def _beside(self, env: Envelope, docket: Docket, obligation_id: str, key: str) -> None:
+        """Check a ping of an obligation, a reminder of it, or a ruling on it."""
+        if env.id != key:
+            self._bad(env, "K9", f"id: {env.id}, the tables derive {key}")
         owed = docket.open.get(obligation_id)
         if owed is None and (closed := self._gone(obligation_id)) is not None:
             owed = closed.obligation
@@ -123,6 +127,8 @@ class Officers:
             )
         if owed is not None and owed.seat in OFFICERS:
             self._bad(env, "K5", f"{owed.id} is an officer's own and neither pinged nor voided")
+        if owed is not None and owed.seat in PEOPLE and type(env.body) is TimeoutPing:
+            self._bad(env, "R-G16", f"{owed.id} is owed by a person, who is reminded and never pinged")
 
     def _discharge(self, env: Envelope, docket: Docket, obligation_id: str) -> None:
         """Check what settles an officer's own obligation."""
@@ -141,7 +147,7 @@ class Officers:
         body = env.body
         obligation_id = env.obligation_id
         due = 0
-        if isinstance(body, TimeoutPing):
+        if isinstance(body, TimeoutPing | DutyReminder):
             obligation_id = body.obligation_id
         elif isinstance(body, Ruling) and obligation_id is None and body.obligation_id is not None:
             obligation_id, due = body.obligation_id, 1
@@ -152,6 +158,8 @@ class Officers:
                 return
             owed = closed.obligation
             instant = owed.void_at if due else owed.due_at
+            if isinstance(body, DutyReminder):
+                instant = reminder_at(owed, body.n) or owed.void_at
             if env.sent_at < instant or closed.at < since:
                 self._bad(env, "K5", f"the {body.type} on {obligation_id} was not due when that was settled")
             if env.obligation_id is not None and (owed.seat != env.author or body.type not in owed.expects):

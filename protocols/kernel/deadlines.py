@@ -1,4 +1,4 @@
-"""Deadlines: which open obligation falls due when, and which ones the referee has pinged."""
+"""Deadlines: which open obligation falls due when, which ones the referee has pinged, of which it reminded a person."""
 
 from __future__ import annotations
 
@@ -14,13 +14,20 @@ SLACK: Final = 1024
 """So many entries of closed obligations may lie about before they are swept out."""
 
 
+REMINDER_INTERVAL: Final = timedelta(minutes=30)
+"""Interval between reminders of a person's duty, as between the pages of an escalation (R-E2, R-G16)."""
+
+MAX_REMINDERS: Final = 5
+"""Maximum number of reminders of one duty of a person (R-E2)."""
+
+
 class Deadline(NamedTuple):
     """An instant at which an officer has something to do about an obligation.
 
     Attributes:
         at: The instant.
         obligation_id: The obligation.
-        is_void: Whether its grace ends there; else its time.
+        is_void: Whether it may be ruled void there; else it asks for its ping, or for a reminder of a person.
     """
 
     at: datetime
@@ -32,11 +39,12 @@ class Deadlines:
     """A queue over the open obligations: the earliest instant at which one of them asks for an officer.
 
     Obligations that were closed or moved meanwhile stay behind as entries that no longer hold, and are
-    dropped when their turn comes. People are never pinged nor ruled on, so what they owe has no deadline
-    here: the referee owes the end of an escalation.
+    dropped when their turn comes. People are never pinged. What they owe has a deadline here where it can be
+    missed: until then the referee reminds them (R-G16). For an escalation, the referee owes its end.
 
     Attributes:
         pinged: When the referee pinged, by the id of the open obligation.
+        reminded: Number of reminders so far, by the id of a person's open obligation.
     """
 
     def __init__(self, open_: Mapping[str, Obligation]) -> None:
@@ -45,6 +53,7 @@ class Deadlines:
         self._heap: list[Deadline] = []
         self._fresh: list[Obligation] = []
         self.pinged: dict[str, datetime] = {}
+        self.reminded: dict[str, int] = {}
 
     def add(self, obligation: Obligation) -> None:
         """Watch an obligation, or one whose time has moved."""
@@ -59,6 +68,11 @@ class Deadlines:
         self.pinged[obligation.id] = at
         heappush(self._heap, self._next_of(obligation))
 
+    def remind(self, obligation: Obligation) -> None:
+        """Note that the referee has reminded a person; another reminder comes next, or the ruling."""
+        self.reminded[obligation.id] = self.reminded.get(obligation.id, 0) + 1
+        heappush(self._heap, self._next_of(obligation))
+
     def void_at(self, obligation: Obligation) -> datetime:
         """Return when the referee may rule: a grace after it was due, or after the ping where that came late."""
         pinged_at = self.pinged.get(obligation.id, obligation.due_at)
@@ -71,7 +85,7 @@ class Deadlines:
 
     def _rebuild(self) -> None:
         self._fresh = []
-        self._heap = [self._next_of(o) for o in self._open.values() if o.seat not in PEOPLE]
+        self._heap = [self._next_of(o) for o in self._open.values() if _has_deadline(o)]
         heapify(self._heap)
 
     def next_instant(self) -> datetime | None:
@@ -89,7 +103,8 @@ class Deadlines:
     def ripe(self, now: datetime) -> list[tuple[Obligation, bool]]:
         """Return the obligations whose deadline has come, the earliest first, and whether grace is over too.
 
-        An obligation that was not pinged is returned for its ping, even when its grace is over.
+        An obligation that was not pinged is returned for its ping, even when its grace is over; a person's for each
+        reminder that is left.
         """
         entries: list[Deadline] = []
         while (instant := self.next_instant()) is not None and instant <= now:
@@ -111,10 +126,23 @@ class Deadlines:
             return
         heap = self._heap
         for obligation in fresh:
-            if is_open.get(obligation.id) is obligation and obligation.seat not in PEOPLE:
+            if is_open.get(obligation.id) is obligation and _has_deadline(obligation):
                 heappush(heap, self._next_of(obligation))
 
     def _next_of(self, obligation: Obligation) -> Deadline:
         if obligation.id in self.pinged and obligation.seat not in OFFICERS:
             return Deadline(self.void_at(obligation), obligation.id, True)
+        if obligation.seat in PEOPLE:
+            at = reminder_at(obligation, self.reminded.get(obligation.id, 0) + 1)
+            return Deadline(at or obligation.void_at, obligation.id, at is None)
         return Deadline(obligation.due_at, obligation.id, False)
+
+
+def reminder_at(obligation: Obligation, n: int) -> datetime | None:
+    """Return when a person's n-th reminder is due, None where none is: the last comes before the ruling (R-E2)."""
+    at = obligation.opened_at + obligation.outage + n * REMINDER_INTERVAL
+    return at if n <= MAX_REMINDERS and at < obligation.void_at else None
+
+
+def _has_deadline(obligation: Obligation) -> bool:
+    return obligation.seat not in PEOPLE or obligation.can_be_missed

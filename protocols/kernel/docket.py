@@ -412,6 +412,8 @@ class Docket:
         pinged = self.deadlines.pinged
         if pinged:
             pinged.pop(obligation_id, None)
+        if self.deadlines.reminded:
+            self.deadlines.reminded.pop(obligation_id, None)
         answers = env.obligation_id
         is_meant = answers == obligation_id or (answers is None and env.author not in OFFICERS)
         if is_meant and obligation.seat == env.author and env.body.type in obligation.expects:
@@ -494,6 +496,9 @@ class Docket:
         return self.closed.is_late(case_id, env.author, env.body.type, env.obligation_id)
 
     def _late(self, env: Envelope) -> Late:
+        if env.author in PEOPLE:
+            why = f"late: the referee ruled on this before the {env.body.type} came; that stands"
+            return Late("R-E4", why)
         return Late("K5", f"late: {env.author} was ruled silent before this {env.body.type} came")
 
     # ---------------------------------------------------------------- rule faults

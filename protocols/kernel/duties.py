@@ -16,9 +16,9 @@ from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import Ruling, TimeoutPing
+from moot.protocols.kernel.officers import DutyReminder, Ruling, TimeoutPing
 from moot.protocols.kernel.officers import Violation as ViolationMessage
-from moot.protocols.kernel.seats import OFFICERS, REFEREE
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE, REFEREE
 
 if TYPE_CHECKING:
     from moot.protocols.kernel.docket import Docket
@@ -86,7 +86,11 @@ def ripe_duty(docket: Docket, obligation: Obligation, *, is_void: bool) -> Draft
     """Derive what an obligation asks of an officer whose deadline has come."""
     if obligation.seat in OFFICERS:
         return discharge_of(docket, obligation)
-    return void_of(docket, obligation) if is_void else ping_of(obligation)
+    if is_void:
+        return void_of(docket, obligation)
+    if obligation.seat in PEOPLE:
+        return reminder_of(obligation, docket.deadlines.reminded.get(obligation.id, 0) + 1)
+    return ping_of(obligation)
 
 
 def discharge_of(docket: Docket, obligation: Obligation) -> Draft:
@@ -117,6 +121,24 @@ def ping_of(obligation: Obligation) -> Draft:
         case_id=obligation.case_id,
         key=f"ping/{obligation.id}",
     )
+
+
+def reminder_of(obligation: Obligation, n: int) -> Draft:
+    """Derive a person's n-th DUTY_REMINDER of an obligation (R-G16)."""
+    body = DutyReminder(obligation_id=obligation.id, seat=obligation.seat, n=n, until=obligation.void_at)
+    return Draft(
+        channel=obligation.channel,
+        author=REFEREE,
+        body=body,
+        actor=OFFICER,
+        case_id=obligation.case_id,
+        key=reminder_key(obligation.id, n),
+    )
+
+
+def reminder_key(obligation_id: str, n: int) -> str:
+    """Return the id of a DUTY_REMINDER."""
+    return f"reminder/{obligation_id}/{n}"
 
 
 def void_of(docket: Docket, obligation: Obligation) -> Draft:

@@ -54,6 +54,7 @@ class Obligation:
         outage: How much of the time until `due_at` the society was down (K6).
         rule: The step of its case's machine that it came from, "" where there is no machine.
         subject: What it is about, where a step is owed about several things at once: a reviewer, a strategy, a signal.
+        can_be_missed: Whether the referee rules on it after its deadline; only a person's duty may stay owed (R-G16).
 
     Source: kernel.
     """
@@ -70,6 +71,7 @@ class Obligation:
     outage: Final[timedelta] = NO_GRACE
     rule: Final[str] = ""
     subject: Final[Any] = None
+    can_be_missed: Final[bool] = False
 
     @property
     def void_at(self) -> datetime:

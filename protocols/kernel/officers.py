@@ -100,6 +100,19 @@ class TimeoutPing(Message):
     waited_min: Number
 
 
+class DutyReminder(Message):
+    """Remind a person of a duty that silence ends. Referee, the obligation's channel (R-E2, R-G16).
+
+    `n` counts the reminders of the duty; at `until` the referee rules on it.
+    """
+
+    type: Literal["DUTY_REMINDER"] = "DUTY_REMINDER"
+    obligation_id: Ident
+    seat: SeatName
+    n: Count
+    until: Instant
+
+
 class Ruling(Message):
     """Decide what a table derives. Referee, the channel of the obligation or case (K5, R-D9, R-D10)."""
 

@@ -16,11 +16,11 @@ from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
-from moot.protocols.kernel.figures import Figures
+from moot.protocols.kernel.figures import SECOND_AUDIT, Figures
 from moot.protocols.kernel.frozen import FrozenDict
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import EVERYTHING, NO_GRACE, Obligation, Visibility
-from moot.protocols.kernel.seats import REFEREE, Seat
+from moot.protocols.kernel.seats import PEOPLE, REFEREE, Seat
 
 ENDED: Final = "ended"
 """The phase of every case that has ended."""
@@ -206,7 +206,8 @@ class Step:
         seat: Who owes it, or (subject) -> who.
         channel: Where.
         moves: What each legal answer does.
-        missed: What silence does; None for an officer's or a person's duty, which cannot be missed.
+        missed: What silence does; None for an officer's duty, which cannot be missed, and for a person's that stays
+            owed until it is answered. A person is reminded and not pinged (R-G16).
         rule: The spec section or ruling that a figure broken by the answer breaks.
         within: Time until the referee pings, or (state, input) -> that time.
         grace: Time after that until it may be ruled void.
@@ -282,6 +283,9 @@ class Step:
             seat = seat(subject)
         part = name if self.name is None else self.name(state, subject)
         due_at = at if callable(within) else at + within
+        can_be_missed = self.missed is not None
+        if can_be_missed and seat in PEOPLE:
+            can_be_missed = given.context.version >= SECOND_AUDIT
         due = Obligation(
             case_id + _tail(part, seat),
             case_id,
@@ -295,6 +299,7 @@ class Step:
             NO_GRACE,
             name,
             subject,
+            can_be_missed,
         )
         return due if self._is_fixed else self._narrowed(due, state, given.about(due))
 
@@ -314,6 +319,7 @@ class Step:
             due.outage,
             due.rule,
             due.subject,
+            due.can_be_missed,
         )
         check_instant(narrowed.due_at)
         if type(narrowed.may_see) is not Visibility or type(narrowed.expects) is not tuple:

@@ -10,13 +10,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from moot.protocols.kernel.case import Decision
-from moot.protocols.kernel.duties import discharge_of, ping_of, void_of
+from moot.protocols.kernel.deadlines import reminder_at
+from moot.protocols.kernel.duties import discharge_of, ping_of, reminder_key, reminder_of, void_of
 from moot.protocols.kernel.effects import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import OfficerFault, Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import Audit, Ruling, TimeoutPing
+from moot.protocols.kernel.officers import Audit, DutyReminder, Ruling, TimeoutPing
 from moot.protocols.kernel.officers import Violation as ViolationMessage
 from moot.protocols.kernel.rule_faults import FAULT, FAULTED, RULE_FAULT, audit_key, why_no_ruling
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
@@ -142,6 +143,9 @@ def _apply(docket: Docket, env: Envelope, fx: Effects) -> None:
     if type(body) is TimeoutPing:
         docket.deadlines.ping(docket.open[body.obligation_id], env.sent_at)
         return
+    if type(body) is DutyReminder:
+        docket.deadlines.remind(docket.open[body.obligation_id])
+        return
     if type(body) is Ruling:
         _rule(docket, env, body, fx)
         return
@@ -194,6 +198,8 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
         if obligation.id in docket.deadlines.pinged:
             raise OfficerFault(f"{obligation.id} was pinged before", seq=env.seq)
         return ping_of(obligation)
+    if type(body) is DutyReminder:
+        return _expected_reminder(docket, env, docket.open.get(body.obligation_id))
     if type(body) is Ruling and body.obligation_id is not None:
         return _expected_ruling(docket, env, docket.open.get(body.obligation_id))
     if env.obligation_id is not None:
@@ -212,13 +218,26 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
     return None
 
 
+def _expected_reminder(docket: Docket, env: Envelope, obligation: Obligation | None) -> Draft | None:
+    if obligation is None or obligation.seat not in PEOPLE or not obligation.can_be_missed:
+        return None
+    n = docket.deadlines.reminded.get(obligation.id, 0) + 1
+    at = reminder_at(obligation, n)
+    if at is None or env.sent_at < at:
+        raise OfficerFault(f"DUTY_REMINDER {n} of {obligation.id} before it is due", seq=env.seq)
+    return reminder_of(obligation, n)
+
+
 def _expected_ruling(docket: Docket, env: Envelope, obligation: Obligation | None) -> Draft | None:
-    if obligation is None or obligation.seat in OFFICERS or obligation.seat in PEOPLE:
+    if obligation is None or obligation.seat in OFFICERS:
+        return None
+    is_person = obligation.seat in PEOPLE
+    if is_person and not obligation.can_be_missed:
         return None
     # Not `Deadlines.void_at`: in logs of before, a late ping took its lateness from the grace.
     if env.sent_at < obligation.void_at:
         raise OfficerFault(f"RULING on {obligation.id} before its grace is over", seq=env.seq)
-    if obligation.id not in docket.deadlines.pinged:
+    if not is_person and obligation.id not in docket.deadlines.pinged:
         raise OfficerFault(f"RULING on {obligation.id} without a TIMEOUT_PING before it", seq=env.seq)
     return void_of(docket, obligation)
 
@@ -229,6 +248,10 @@ def _was_owed(docket: Docket, env: Envelope) -> bool:
     if type(body) is TimeoutPing:
         gone = docket.closed.find(body.obligation_id)
         return gone is not None and env.id == f"ping/{gone.id}" and env.sent_at >= gone.due_at
+    if type(body) is DutyReminder:
+        gone = docket.closed.find(body.obligation_id)
+        at = reminder_at(gone, body.n) if gone is not None and gone.can_be_missed else None
+        return at is not None and env.id == reminder_key(body.obligation_id, body.n) and env.sent_at >= at
     if type(body) is Ruling and body.obligation_id is not None:
         gone = docket.closed.find(body.obligation_id)
         return gone is not None and env.id == f"ruling/{gone.id}" and env.sent_at >= gone.void_at

@@ -68,6 +68,7 @@ CONFIG_CHANGED          timekeeper           #admin
 CLOCK_SET               timekeeper           #admin
 ANCHOR                  timekeeper           #admin
 TIMEOUT_PING            referee              *
+DUTY_REMINDER           referee              *
 RULING                  referee              *
 VIOLATION               referee              *
 AUDIT                   referee              #admin

@@ -289,6 +289,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "CLOCK_SET": {"society_at": AT, "speed": 1.0, "paused": True, "reason": "a person thinks", "held_s": 0.0},
     "ANCHOR": {"nominal_at": AT, "seq": 7, "hash": "5e" * 32},
     "TIMEOUT_PING": {"obligation_id": "hyp_1/verdict/evolver", "seat": "evolver", "waited_min": 20.0},
+    "DUTY_REMINDER": {"obligation_id": "permit_1/permit/admin", "seat": "admin", "n": 1, "until": AT},
     "RULING": {
         "obligation_id": None,
         "case_id": "hyp_1",
