@@ -10,6 +10,7 @@ from typing import Any, Final
 import yaml
 
 from moot.channels.showing.wording import clean
+from moot.compare.arm_labels import compared, labelled
 from moot.compare.cases.case import CORRECT
 from moot.compare.pictures import Difference, Priced, calibrated, cost_and_quality, forest, found_by_kind
 from moot.compare.results import Result
@@ -56,12 +57,15 @@ def report_page(found: Summary, registration: Mapping[str, Any], cases: Sequence
     return html.page(f"{found.study} · study", parts)
 
 
-def case_pages(results: Iterable[Result], place: str) -> Iterator[tuple[str, str]]:
+def case_pages(
+    results: Iterable[Result], place: str, labels: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, str]]:
     """Write each case's answers, with a link to the log of each; so many cases a page.
 
     Args:
         results: In the study's order; one page's worth of them is held at a time.
         place: Leads from the pages to the study's directory.
+        labels: Labels of the arms (`Summary.labels`); None: no arm has one.
 
     Yields:
         The name of a page, and the page.
@@ -69,7 +73,7 @@ def case_pages(results: Iterable[Result], place: str) -> Iterator[tuple[str, str
     rows: list[tuple[str, ...]] = []
     held, number = 0, 1
     for _, answers in groupby(results, key=lambda one: one.case):
-        rows += (_row(one, place) for one in answers)
+        rows += (_row(one, place, labels or {}) for one in answers)
         held += 1
         if held == CASES_A_PAGE:
             yield _cases_page(number, rows)
@@ -97,14 +101,14 @@ def _cases_page(number: int, rows: Sequence[tuple[str, ...]]) -> tuple[str, str]
     return f"cases-{number:03d}.html", html.page(f"{first} to {last}", [body])
 
 
-def _row(one: Result, place: str) -> tuple[str, ...]:
+def _row(one: Result, place: str, labels: Mapping[str, str]) -> tuple[str, ...]:
     answer = clean(_answered(one.answer), MOST_ANSWER)
     scores = ", ".join(f"{name} {part:g} of {of:g}" for name, (part, of) in one.scores.items() if of)
     sure = "–" if one.confidence is None else f"{one.confidence:.2f}"
     return (
         one.case,
         str(one.repetition),
-        one.arm,
+        labelled(one.arm, labels.get(one.arm, "")),
         answer,
         sure,
         str(one.calls),
@@ -153,12 +157,15 @@ def _pictures(found: Summary) -> Iterator[Picture]:
         differing = [one for one in found.differences if one.score == score]
         yield forest(
             worded(score) + (", less is better" if score in LESS_IS_BETTER else ""),
-            [Difference(f"{one.arm} over {one.than}", one.found, one.is_primary) for one in differing],
+            [
+                Difference(compared(one.arm, one.than, "over", one.labels), one.found, one.is_primary)
+                for one in differing
+            ],
             signed,
         )
         if score == first:
             yield from _costs(found, score)
-    stated = {one.arm: one.reliability for one in found.arms if one.reliability}
+    stated = {labelled(one.arm, one.label): one.reliability for one in found.arms if one.reliability}
     if stated:
         yield calibrated(stated)
 
@@ -171,7 +178,9 @@ def _kinds(found: Summary) -> Iterator[Picture]:
     if kinds:
         yield found_by_kind(
             {
-                worded(kind): {one.arm: one.scores[name] for one in found.arms if name in one.scores}
+                worded(kind): {
+                    labelled(one.arm, one.label): one.scores[name] for one in found.arms if name in one.scores
+                }
                 for name, kind in sorted(kinds.items())
             }
         )
@@ -192,7 +201,7 @@ def _is_drawn(score: str, found: Summary) -> bool:
 def _costs(found: Summary, score: str) -> Iterator[Picture]:
     is_paid = any(one.usd for one in found.arms)
     priced = [
-        Priced(one.arm, one.usd if is_paid else one.calls, one.scores[score])
+        Priced(labelled(one.arm, one.label), one.usd if is_paid else one.calls, one.scores[score])
         for one in found.arms
         if score in one.scores
     ]

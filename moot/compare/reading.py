@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from moot.compare.arm_labels import labels_of
 from moot.compare.registration import read_registration
 from moot.compare.results import FILE, read_results
 from moot.compare.study import Study
@@ -38,16 +39,19 @@ def is_published(directory: Path) -> bool:
 
 
 def published(directory: Path) -> Summary:
-    """Return what a study that is published found, as it says.
+    """Return what a study that is published found, as it says; arms are labelled by its registration if it does not.
 
     Raises:
         BadInput: It cannot be read.
     """
     path = directory / REPORT
     try:
-        return Summary.of_json(json.loads(path.read_text(encoding="utf-8")))
+        found = Summary.of_json(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as exc:
         raise BadInput(f"{path}: cannot be read: {' '.join(str(exc).split())[:200]}") from None
+    if any(found.labels.values()):
+        return found
+    return found.with_labels(labels_of(read_registration(directory)))
 
 
 def summary_of(directory: Path) -> Summary:
@@ -57,7 +61,6 @@ def summary_of(directory: Path) -> Summary:
         BadInput: It holds none, or something in it is damaged.
     """
     if is_published(directory):
-        read_registration(directory)
         return published(directory)
     needs_scipy()
     return summarise(read_registration(directory), read_results(directory / FILE))

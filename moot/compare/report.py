@@ -33,7 +33,7 @@ def write_pages(study: Path, found: Summary, folder: Path, *, with_cases: bool =
     folder.mkdir(parents=True, exist_ok=True)
     place = Path(os.path.relpath(study, folder)).as_posix()
     names = []
-    for name, page in case_pages(read_results(study / FILE), place) if with_cases else ():
+    for name, page in case_pages(read_results(study / FILE), place, found.labels) if with_cases else ():
         (folder / name).write_text(page, encoding="utf-8")
         names.append(name)
     for name, text in pages(found, registration, names):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from moot.compare.arm_labels import labels_of
 from moot.compare.cases.case import CORRECT, SHARES
 from moot.compare.columns import Column
 from moot.compare.results import Result
@@ -49,6 +50,7 @@ class ArmFound:
         reliability: How often stated confidences came true.
         effective_votes: How many independent votes its votes are worth; None where it has none.
         per_correct: Calls for each right answer; None where nothing says what is right.
+        label: "simulated, no model", or which of its seats are simulated; "" where no simulated mind answers.
     """
 
     arm: str
@@ -61,6 +63,7 @@ class ArmFound:
     reliability: tuple[Bin, ...]
     effective_votes: Estimate | None
     per_correct: Estimate | None
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Differing:
         calls: What either used for an answer, on average.
         found: The difference.
         is_primary: Whether it was registered as what decides the study; else it is exploratory.
+        labels: Labels of the one and of the other arm (`ArmFound.label`).
     """
 
     arm: str
@@ -82,6 +86,7 @@ class Differing:
     calls: tuple[float, float]
     found: Estimate
     is_primary: bool
+    labels: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +117,31 @@ class Summary:
         return self.planned - self.answers
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON data; figures that there are not are null."""
+        """Return it as JSON data; figures that there are not are null, and labels that there are not are left out."""
         plain: dict[str, Any] = _plain(asdict(self))
+        for one in plain["arms"]:
+            if not one["label"]:
+                del one["label"]
+        for one in plain["differences"]:
+            if not any(one["labels"]):
+                del one["labels"]
         return plain
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Label of each arm, "" where it has none."""
+        return {one.arm: one.label for one in self.arms}
+
+    def with_labels(self, labels: Mapping[str, str]) -> Summary:
+        """Return the same figures under other labels of the arms."""
+        return replace(
+            self,
+            arms=tuple(replace(one, label=labels.get(one.arm, "")) for one in self.arms),
+            differences=tuple(
+                replace(one, labels=(labels.get(one.arm, ""), labels.get(one.than, "")))
+                for one in self.differences
+            ),
+        )
 
     @classmethod
     def of_json(cls, plain: Mapping[str, Any]) -> Summary:
@@ -142,12 +169,25 @@ class Summary:
                 for one in plain["arms"]
             ]
             differences = [
-                Differing(**{**one, "calls": tuple(one["calls"]), "found": _estimate_of(one["found"])})
+                Differing(
+                    **{
+                        **one,
+                        "calls": tuple(one["calls"]),
+                        "found": _estimate_of(one["found"]),
+                        "labels": tuple(one.get("labels", ("", ""))),
+                    }
+                )
                 for one in plain["differences"]
             ]
             return cls(**{**plain, "arms": tuple(arms), "differences": tuple(differences)})
         except (TypeError, KeyError, AttributeError) as exc:
             raise ValueError(f"no summary of a study: {exc}") from None
+
+
+def has_labels(plain: Any) -> bool:
+    """Return whether what `as_json` gave labels an arm; an older Moot labelled none."""
+    arms = plain.get("arms") if isinstance(plain, Mapping) else None
+    return isinstance(arms, list) and any(isinstance(one, Mapping) and "label" in one for one in arms)
 
 
 def is_part(score: str) -> bool:
@@ -192,7 +232,7 @@ def summarise(
         differences=tuple(_differences(registration, columns, cases)) if len(cases) else (),
     )
     # As it is kept: what is drawn from results and what is drawn from kept figures is the same to the last digit.
-    return Summary.of_json(found.as_json())
+    return Summary.of_json(found.with_labels(labels_of(registration)).as_json())
 
 
 def _arm(name: str, column: Column, cases: Rows, seed: int) -> ArmFound:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from moot.compare.arm_labels import LABEL, compared, labelled
 from moot.compare.cases.case import CORRECT
 from moot.compare.summary import ArmFound, Differing, Summary, is_part
 from moot.statistics.clusters import Estimate
@@ -20,6 +21,9 @@ NAMES: Final[Mapping[str, str]] = {
     "true_sharpe": "true Sharpe ratio",
 }
 """Scores, and first words of their parts, that are not read as they are written."""
+
+MINDS: Final = "minds"
+"""Name of the row of a table of arms that says in which of them simulated minds answer."""
 
 FOUND: Final = "found "
 """How the score for a kind of error begins."""
@@ -39,11 +43,12 @@ def score_of(found: Summary) -> str:
 def led(found: Summary) -> str:
     """Say what the study came to."""
     if found.left:
-        return f"It is not over: {found.answers:,} of {found.planned:,} answers are there."
-    primary = primary_of(found)
-    if primary is None:
-        return "It is over. No primary comparison was registered, so nothing was to be decided."
-    return outcome(primary)
+        is_over = f"It is not over: {found.answers:,} of {found.planned:,} answers are there."
+    elif (primary := primary_of(found)) is not None:
+        return outcome(primary)
+    else:
+        is_over = "It is over. No primary comparison was registered, so nothing was to be decided."
+    return " ".join((is_over, *label_sentences(found)))
 
 
 def outcome(one: Differing) -> str:
@@ -55,11 +60,14 @@ def outcome(one: Differing) -> str:
     less = " Less is better." if one.score in LESS_IS_BETTER else ""
     by = f"{signed(one.found.value)} (95 % interval {between(one.found, signed)}), {cost}"
     if low != low:
-        return f"There are too few cases to compare {one.arm} with {one.than} in {name}."
+        arms = compared(one.arm, one.than, "with", one.labels)
+        return f"There are too few cases to compare {arms} in {name}."
     if low <= 0 <= high:
-        return f"No difference in {name} was shown between {one.arm} and {one.than}: {by}.{less}"
+        arms = compared(one.arm, one.than, "and", one.labels)
+        return f"No difference in {name} was shown between {arms}: {by}.{less}"
     side = "higher" if low > 0 else "lower"
-    return f"{name[:1].upper()}{name[1:]}: {side} with {one.arm} than with {one.than}, {by}.{less}"
+    arms = compared(one.arm, one.than, "than with", one.labels)
+    return f"{name[:1].upper()}{name[1:]}: {side} with {arms}, {by}.{less}"
 
 
 def worded(score: str) -> str:
@@ -68,8 +76,18 @@ def worded(score: str) -> str:
     return f"{NAMES.get(first, first.replace('_', ' '))}{blank}{rest.replace('_', ' ')}"
 
 
+def label_sentences(found: Summary) -> Iterator[str]:
+    """Yield the sentence that says in which arms simulated minds answer; none where they do in no arm."""
+    arms = [labelled(one.arm, one.label) for one in found.arms if one.label]
+    if all(one.label == LABEL for one in found.arms) and arms:
+        yield f"Every arm is {LABEL}: the figures say nothing about language models or people."
+    elif arms:
+        yield f"Simulated minds answer in {', '.join(arms)}."
+
+
 def sentences(found: Summary) -> Iterator[str]:
     """Say what else is worth saying of the arms."""
+    yield from label_sentences(found)
     for one in found.arms:
         if one.silent:
             yield f"{one.arm} gave no answer {one.silent:,} of {one.answers:,} times; that counts as not right."
@@ -92,6 +110,7 @@ def arms_table(arms: Sequence[ArmFound]) -> Table:
     by_score = [(worded(score), *(figure(one.scores.get(score)) for one in arms)) for score in scores]
     parts = sum(map(is_part, scores))
     rows = [
+        (MINDS, *(one.label or "–" for one in arms)),
         ("answers", *(f"{one.answers:,}" for one in arms)),
         ("calls a case", *(f"{one.calls:.1f}" for one in arms)),
         ("US dollars a case", *(f"{one.usd:.4f}" if one.usd else "–" for one in arms)),
@@ -109,7 +128,7 @@ def differences_table(found: Summary, score: str | None = None) -> Table:
     heads = ("difference", *(("in",) if score is None else ()), "by", "95 % interval", "calls", "registered")
     return heads, [
         (
-            f"{one.arm} over {one.than}",
+            compared(one.arm, one.than, "over", one.labels),
             *((worded(one.score),) if score is None else ()),
             signed(one.found.value),
             between(one.found, signed),

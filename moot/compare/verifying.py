@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from moot.compare import registration
+from moot.compare.arm_labels import labels_of
 from moot.compare.asking import seed_of
 from moot.compare.cases.case import Case, Cases, Scorer
+from moot.compare.hashes import hashes_of
 from moot.compare.known import cases_of, scored, scorer_of
 from moot.compare.reading import REPORT, is_published, published, study_in
 from moot.compare.report import pages
 from moot.compare.results import FILE, Result, read_results
 from moot.compare.study import Study
-from moot.compare.summary import summarise
+from moot.compare.summary import Summary, has_labels, summarise
 from moot.logs import open_log
 from moot.logs.errors import LogError
-from moot.protocols.kernel.errors import BadInput
+from moot.protocols.kernel.errors import BadInput, MootError
 from moot.verify import verify
 
 MOST: Final = 100
@@ -36,6 +38,7 @@ class Verified:
         findings: What is wrong, a line each.
         is_published: Whether it is kept without its results, so that only its pages can be drawn again.
         pages: That were.
+        notes: What differs and is not wrong, a line each.
     """
 
     results: int
@@ -43,6 +46,7 @@ class Verified:
     findings: tuple[str, ...]
     is_published: bool = False
     pages: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def verify_study(directory: Path) -> Verified:
@@ -75,14 +79,45 @@ def _judge_published(directory: Path) -> Verified:
         findings.append(f"{REPORT} is not of the study that was registered")
     if found.left or registration.results_said(directory) is None:
         findings.append(f"{REPORT} is not of a study that is over")
+    findings += _wrong_labels(said, found)
     cases = [path.name for path in sorted(directory.glob("cases-*.html"))]
     drawn = [(name, text) for name, text in pages(found, said, cases) if (directory / name).exists()]
-    findings += [
-        f"{name} is not what {REPORT} gives"
-        for name, text in drawn
-        if (directory / name).read_text(encoding="utf-8") != text
-    ]
-    return Verified(0, 0, tuple(findings), is_published=True, pages=len(drawn))
+    unlabelled = dict(pages(found.with_labels({}), said, cases))
+    notes = []
+    for name, text in drawn:
+        kept = (directory / name).read_text(encoding="utf-8")
+        if kept == text:
+            continue
+        if kept == unlabelled[name]:
+            notes.append(
+                f"{name} was drawn by an older Moot and does not say which arms are simulated: "
+                f"moot compare report {directory} --pages {directory} draws it again"
+            )
+        else:
+            findings.append(f"{name} is not what {REPORT} gives")
+    notes += _changed_since(said, directory)
+    return Verified(0, 0, tuple(findings), is_published=True, pages=len(drawn), notes=tuple(notes))
+
+
+def _changed_since(said: Mapping[str, Any], directory: Path) -> Iterator[str]:
+    """Yield a note of what has changed in Moot since a published study was answered."""
+    try:
+        now = hashes_of(study_in(dict(said)), directory)
+    except (MootError, ValueError):
+        return  # what the study was made of is not there: nothing can be held against it
+    if changed := [name for name, one in said["hashes"].items() if now.get(name) != one]:
+        yield (
+            f"answered by an older Moot: {', '.join(changed)} changed since, so answers of the same study "
+            "may differ now in words and figures"
+        )
+
+
+def _wrong_labels(said: Mapping[str, Any], found: Summary) -> Iterator[str]:
+    """Yield the labels of arms that are not those that the registration gives; an arm of one's own is believed."""
+    for arm, label in labels_of(said).items():
+        is_shipped = ":" not in str(said["arms"][arm].get("is", ""))
+        if is_shipped and found.labels.get(arm, "") != label:
+            yield f"{REPORT} labels {arm} {found.labels.get(arm, '')!r}, the registration gives {label!r}"
 
 
 class _Judging:
@@ -171,6 +206,9 @@ class _Judging:
             yield f"{REPORT}: {' '.join(str(exc).split())[:200]}"
             return
         results = read_results(self._directory / FILE)
-        now = summarise(self._said, results).as_json()
-        if (found := registration.first_difference(said, json.loads(json.dumps(now)))) is not None:
-            yield f"{REPORT}: {found[0]} is {found[1]}, the results give {found[2]}"
+        found = summarise(self._said, results)
+        if not has_labels(said):
+            found = found.with_labels({})  # an older Moot kept it, and labelled nothing
+        now = found.as_json()
+        if (differing := registration.first_difference(said, json.loads(json.dumps(now)))) is not None:
+            yield f"{REPORT}: {differing[0]} is {differing[1]}, the results give {differing[2]}"

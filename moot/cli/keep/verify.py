@@ -124,6 +124,8 @@ def print_study(target: Console, found: Verified) -> None:
     """Print what became of a study's results when they were computed again."""
     for line in found.findings:
         say(f"moot verify: {line}")
+    for note in found.notes:
+        say(f"moot verify: note: {note}")
     counted = f"{plural(found.results, 'result')} computed again, {plural(found.logs, 'log')} judged"
     if found.is_published:
         counted = f"published without its results: {plural(found.pages, 'page')} drawn again from its figures"

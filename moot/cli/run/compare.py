@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import typer
@@ -218,10 +219,13 @@ def print_summary(target: Console, found: Summary) -> None:
 
 
 def _print_table(target: Console, heads: tuple[str, ...], told: Sequence[tuple[str, ...]]) -> None:
+    from moot.compare.telling import MINDS
+
     if not told:
         return
     target.print()
     rows = table(*heads, right=heads[1:], fold=heads[:1])
     for row in told:
-        rows.add_row(*row)
+        # A label may be longer than a column: "critic and judge simulated, no model".
+        rows.add_row(*(fill(cell, WIDEST - 2) for cell in row) if row[0] == MINDS else row)
     print_table(target, rows)

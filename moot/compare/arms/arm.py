@@ -63,12 +63,14 @@ class Arm(ABC):
         least: The smallest budget that it can do with, in calls for an answer.
         most: The largest that it may use up; None: whatever it is given.
         chooses: Whether it answers a question with one of its options, with yes or no where there are none.
+        simulated: Whether an arm of one's own answers without a language model; reports label it so.
     """
 
     kinds: frozenset[str]
     least: int
     most: int | None
     chooses: bool = False
+    simulated: bool = False
 
     @abstractmethod
     async def run(self, trial: Trial) -> Answer:
