@@ -35,7 +35,18 @@ def validator(name: str, part: str = "") -> Draft202012Validator:
         name: One of `names()`.
         part: A definition of it instead of the whole, such as `ArrowGenerated`.
     """
-    return Draft202012Validator(_whole(schema(name)["$defs"][part] if part else schema(name), name))
+    return Draft202012Validator(whole(name, part))
+
+
+def whole(name: str, part: str = "") -> dict[str, Any]:
+    """Return a schema without references; what it refers to stands in their place.
+
+    Args:
+        name: One of `names()`.
+        part: A definition of it instead of the whole.
+    """
+    found: dict[str, Any] = _whole(schema(name)["$defs"][part] if part else schema(name), name)
+    return found
 
 
 def _whole(part: Any, name: str) -> Any:

@@ -51,10 +51,15 @@ class EmbedText:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def embed_text(text: str, max_chars: int) -> EmbedText:
+def embed_text(text: str, max_chars: int, *, splits_pairs: bool = False) -> EmbedText:
     """Normalize a text and cut it to at most so many UTF-16 code units, keeping its beginning.
 
     Blanks at the beginning stay, and so do those that the cut leaves at the end.
+
+    Args:
+        text: The text.
+        max_chars: Maximum length, in UTF-16 code units.
+        splits_pairs: Let the cut split a surrogate pair; see `cut`.
 
     Raises:
         ValueError: `max_chars` is below 1.
@@ -63,7 +68,7 @@ def embed_text(text: str, max_chars: int) -> EmbedText:
     if "\r" in whole:
         whole = whole.replace("\r\n", "\n").replace("\r", "\n")
     whole = whole.rstrip(BLANKS)
-    return EmbedText(cut(whole, max_chars), units(whole))
+    return EmbedText(cut(whole, max_chars, splits_pairs=splits_pairs), units(whole))
 
 
 def is_blank(text: str) -> bool:
@@ -76,8 +81,13 @@ def units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def cut(text: str, max_units: int) -> str:
+def cut(text: str, max_units: int, *, splits_pairs: bool = False) -> str:
     """Keep the beginning of a well-formed text, at most so many UTF-16 code units.
+
+    Args:
+        text: The text.
+        max_units: Maximum length, in UTF-16 code units.
+        splits_pairs: Keep the first half of a surrogate pair that the cut splits, as U+FFFD. Other programs do that.
 
     Raises:
         ValueError: `max_units` is below 1.
@@ -86,7 +96,8 @@ def cut(text: str, max_units: int) -> str:
         raise ValueError(f"a text is cut to at least 1 character, not to {max_units}")
     if len(text) * 2 <= max_units:
         return text
-    return text.encode("utf-16-le")[: max_units * 2].decode("utf-16-le", "ignore")
+    errors = "replace" if splits_pairs else "ignore"
+    return text.encode("utf-16-le")[: max_units * 2].decode("utf-16-le", errors)
 
 
 def well_formed(text: str) -> str:

@@ -24,24 +24,34 @@ class Found(NamedTuple):
     value: object
 
 
-def fenced(text: str) -> Iterator[Found]:
-    """Find what is JSON among the fenced blocks of a text, in order; a tag `json` may open a block."""
+def fenced(text: str, *, repeats_keys: bool = False) -> Iterator[Found]:
+    """Find what is JSON among the fenced blocks of a text, in order; a tag `json` may open a block.
+
+    Args:
+        text: The text.
+        repeats_keys: Accept objects with a duplicate key; its last value counts. Without it they are no JSON (R-G9).
+    """
+    decoder = _LENIENT if repeats_keys else _DECODER
     parts = text.split(_FENCE)
     # Between an opening fence and the one that closes it: every second part. One that never closes is no block.
     for block in parts[1:-1:2]:
         tag = _TAG.match(block)
         try:
-            yield Found("fenced", _DECODER.decode(block[tag.end() if tag else 0 :].strip(BLANKS)))
+            yield Found("fenced", decoder.decode(block[tag.end() if tag else 0 :].strip(BLANKS)))
         except (ValueError, RecursionError):
             continue
 
 
-def unfenced(text: str) -> Iterator[Found]:
+def unfenced(text: str, *, repeats_keys: bool = False) -> Iterator[Found]:
     """Find what is JSON between a brace and the one that closes it, by opening brace from the left, nested ones too.
 
     Braces are counted wherever they stand, also in strings: a lone one in a string hides its object.
+
+    Args:
+        text: The text.
+        repeats_keys: As in `fenced`.
     """
-    for found in _between_braces(text):
+    for found in _between_braces(text, _LENIENT if repeats_keys else _DECODER):
         yield Found("unfenced", found[2])
 
 
@@ -54,7 +64,7 @@ def decisions(text: str, decided: Callable[[object], str | None]) -> list[str]:
     """
     found = [decided(value) for _, value in fenced(text)]
     inside = 0
-    for start, end, value in _between_braces(text):
+    for start, end, value in _between_braces(text, _DECODER):
         if start < inside:
             continue
         decision = decided(value)
@@ -64,7 +74,7 @@ def decisions(text: str, decided: Callable[[object], str | None]) -> list[str]:
     return list(dict.fromkeys(one.strip() for one in found if one is not None))
 
 
-def _between_braces(text: str) -> Iterator[tuple[int, int, object]]:
+def _between_braces(text: str, decoder: json.JSONDecoder) -> Iterator[tuple[int, int, object]]:
     """Yield what is JSON between a brace and the one that closes it, with where it begins and ends."""
     closes: dict[int, int] = {}
     opened: list[int] = []
@@ -77,7 +87,7 @@ def _between_braces(text: str) -> Iterator[tuple[int, int, object]]:
         if not _OBJECT.match(text, start):
             continue
         try:
-            value, end = _DECODER.raw_decode(text, start)
+            value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
         if end == closes[start]:
@@ -96,3 +106,4 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unambiguous)
+_LENIENT: Final = json.JSONDecoder(parse_constant=_no_constant)

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeGuard, get_args
 
 from moot.protocols.arbiter.contract import Judge
-from moot.protocols.arbiter.embed_text import EmbedText, cut, embed_text, is_blank, units, well_formed
+from moot.protocols.arbiter.embed_text import BLANKS, EmbedText, cut, embed_text, is_blank, units, well_formed
 from moot.protocols.arbiter.extraction import Found, decisions, fenced, unfenced
 from moot.protocols.arbiter.generated import (
     Confidence,
@@ -42,21 +42,33 @@ def not_answered(trial_id: int, parser_version: ParserVersion) -> Parsed:
     return Parsed(ParsedTrial(trial_id=trial_id, parse_status="failed", parser_version=parser_version), None)
 
 
-def parse_plain(trial_id: int, text: str, parser_version: ParserVersion, *, max_chars: int) -> Parsed:
+def parse_plain(
+    trial_id: int, text: str, parser_version: ParserVersion, *, max_chars: int, splits_pairs: bool = False
+) -> Parsed:
     """Take a whole text for the outcome, as in an independent trial without a contract.
 
     A mock answer ends its line; its outcome does not.
 
     Args:
         max_chars: How much is embedded at most, in UTF-16 code units.
+        splits_pairs: A cut may split a surrogate pair, as in runs of other programs.
     """
     raw = well_formed(text)
     if is_blank(raw):
         return _failed(trial_id, raw, parser_version)
-    return _raw(trial_id, "success", raw, parser_version, max_chars)
+    embed = embed_text(raw, max_chars, splits_pairs=splits_pairs)
+    return _raw(trial_id, "success", raw, parser_version, embed)
 
 
-def parse_debate(trial_id: int, text: str, *, max_chars: int, takes_first: bool = False) -> Parsed:
+def parse_debate(
+    trial_id: int,
+    text: str,
+    *,
+    max_chars: int,
+    takes_first: bool = False,
+    trims: bool = False,
+    splits_pairs: bool = False,
+) -> Parsed:
     """Read how a debate without a contract ended: the first JSON object that decides, fenced before unfenced.
 
     It decides when `decision` is a text that is not empty, `confidence`, if given, is low, medium or high, and
@@ -66,17 +78,20 @@ def parse_debate(trial_id: int, text: str, *, max_chars: int, takes_first: bool 
 
     Args:
         max_chars: How much is embedded at most, in UTF-16 code units.
-        takes_first: Whether the first decides all the same, as in runs of other programs and before that rule.
+        takes_first: The first decides all the same, and keys may stand twice, as in runs of other programs and before
+            that rule.
+        trims: A raw text that stands for the outcome loses the blanks around it, as in runs of other programs.
+        splits_pairs: A cut may split a surrogate pair, as in runs of other programs.
     """
     raw = well_formed(text)
     if is_blank(raw):
         return _failed(trial_id, raw, "debate-v1")
-    if not takes_first and len(told := decisions(raw, _decided)) > 1:
-        return _raw(trial_id, "fallback", raw, "debate-v1", max_chars, _ambiguous(told))
-    for method, value in chain(fenced(raw), unfenced(raw)):
+    told = [] if takes_first else decisions(raw, _decided)
+    error = _ambiguous(told) if len(told) > 1 else None
+    for method, value in _all(raw, takes_first) if error is None else ():
         if _decides(value):
             decision = well_formed(value["decision"])
-            embed = embed_text(decision, max_chars)
+            embed = embed_text(decision, max_chars, splits_pairs=splits_pairs)
             line = ParsedTrial(
                 trial_id=trial_id,
                 parse_status="success",
@@ -90,7 +105,9 @@ def parse_debate(trial_id: int, text: str, *, max_chars: int, takes_first: bool 
                 embed_text=embed.text or None,
             )
             return Parsed(line, embed)
-    return _raw(trial_id, "fallback", raw, "debate-v1", max_chars)
+    shown = raw.strip(BLANKS) if trims else raw
+    embed = embed_text(shown, max_chars, splits_pairs=splits_pairs)
+    return _raw(trial_id, "fallback", raw, "debate-v1", embed, error, outcome=shown)
 
 
 def parse_contract(
@@ -102,6 +119,8 @@ def parse_contract(
     *,
     max_chars: int,
     takes_first: bool = False,
+    trims: bool = False,
+    splits_pairs: bool = False,
 ) -> Parsed:
     """Read a text that a contract gives its form: its first fenced JSON, then its first JSON between braces.
 
@@ -112,21 +131,28 @@ def parse_contract(
     Args:
         judge: Holds a value against the contract's schema.
         max_chars: How much is embedded at most, in UTF-16 code units.
-        takes_first: Whether the first decides all the same, as in runs of other programs and before that rule.
+        takes_first: As in `parse_debate`.
+        trims: As in `parse_debate`.
+        splits_pairs: As in `parse_debate`.
     """
     raw = well_formed(text)
     if is_blank(raw):
         return _failed(trial_id, raw, parser_version)
+    shown = raw.strip(BLANKS) if trims else raw
+
+    def shortened(value: object) -> tuple[object, bool]:
+        return _with_short_rationale(value, contract.rationale_max_chars, splits_pairs=splits_pairs)
 
     def decided(value: object) -> str | None:
-        answer, _ = _with_short_rationale(value, contract.rationale_max_chars)
+        answer, _ = shortened(value)
         return _text(answer.get("decision")) if isinstance(answer, dict) and judge(answer) is None else None
 
-    if not takes_first and len(told := decisions(raw, decided)) > 1:
-        return _raw(trial_id, "fallback", raw, parser_version, max_chars, _ambiguous(told))
     error = ParseError(code="no_json", message="there is no JSON in the text")
-    for method, value in _first_of_each(raw):
-        answer, was_cut = _with_short_rationale(value, contract.rationale_max_chars)
+    told = [] if takes_first else decisions(raw, decided)
+    if len(told) > 1:
+        error = _ambiguous(told)
+    for method, value in _first_of_each(raw, takes_first) if len(told) <= 1 else ():
+        answer, was_cut = shortened(value)
         fault = judge(answer)
         if fault is not None:
             error = ParseError(code="contract_mismatch", message=f"{contract.id}: {well_formed(fault)}")
@@ -136,8 +162,8 @@ def parse_contract(
         if not decision:
             error = ParseError(code="no_decision", message="decision is no text, or an empty one")
             break
-        source, embedded = _embedded(contract.embed_text_source, decision, rationale, raw)
-        embed = embed_text(embedded, max_chars)
+        source, embedded = _embedded(contract.embed_text_source, decision, rationale, shown)
+        embed = embed_text(embedded, max_chars, splits_pairs=splits_pairs)
         line = ParsedTrial(
             trial_id=trial_id,
             parse_status="success",
@@ -152,7 +178,8 @@ def parse_contract(
             embed_text=embed.text or None,
         )
         return Parsed(line, embed)
-    return _raw(trial_id, "fallback", raw, parser_version, max_chars, error)
+    embed = embed_text(shown, max_chars, splits_pairs=splits_pairs)
+    return _raw(trial_id, "fallback", raw, parser_version, embed, error, outcome=shown)
 
 
 def _decided(value: object) -> str | None:
@@ -164,8 +191,14 @@ def _ambiguous(told: Sequence[str]) -> ParseError:
     return ParseError(code="ambiguous_decision", message=f"{len(told)} objects decide differently: {named}")
 
 
-def _first_of_each(raw: str) -> Iterator[Found]:
-    return chain(islice(fenced(raw), 1), islice(unfenced(raw), 1))
+def _all(raw: str, repeats_keys: bool) -> Iterator[Found]:
+    return chain(fenced(raw, repeats_keys=repeats_keys), unfenced(raw, repeats_keys=repeats_keys))
+
+
+def _first_of_each(raw: str, repeats_keys: bool) -> Iterator[Found]:
+    return chain(
+        islice(fenced(raw, repeats_keys=repeats_keys), 1), islice(unfenced(raw, repeats_keys=repeats_keys), 1)
+    )
 
 
 def _decides(value: object) -> TypeGuard[dict[str, Any]]:
@@ -178,14 +211,16 @@ def _decides(value: object) -> TypeGuard[dict[str, Any]]:
     )
 
 
-def _with_short_rationale(value: object, most: int | None) -> tuple[object, bool]:
+def _with_short_rationale(
+    value: object, most: int | None, *, splits_pairs: bool = False
+) -> tuple[object, bool]:
     """Cut a rationale that is too long, and say whether it was."""
     if most is None or not isinstance(value, dict) or not isinstance(value.get("rationale"), str):
         return value, False
     rationale = well_formed(value["rationale"])
     if units(rationale) <= most:
         return value, False
-    return {**value, "rationale": cut(rationale, most)}, True
+    return {**value, "rationale": cut(rationale, most, splits_pairs=splits_pairs)}, True
 
 
 def _embedded(wanted: EmbedSource, decision: str, rationale: str | None, raw: str) -> tuple[EmbedSource, str]:
@@ -229,17 +264,19 @@ def _raw(
     status: ParseStatus,
     raw: str,
     parser_version: ParserVersion,
-    max_chars: int,
+    embed: EmbedText,
     error: ParseError | None = None,
+    *,
+    outcome: str | None = None,
 ) -> Parsed:
-    embed = embed_text(raw, max_chars)
+    shown = raw if outcome is None else outcome
     line = ParsedTrial(
         trial_id=trial_id,
         parse_status=status,
         parser_version=parser_version,
         extraction_method="raw",
         embed_text_source="raw_content",
-        outcome=raw.removesuffix("\n") if parser_version == "mock-v0" else raw,
+        outcome=shown.removesuffix("\n") if parser_version == "mock-v0" else shown,
         raw_assistant_text=raw,
         embed_text=embed.text or None,
         parse_error=error,

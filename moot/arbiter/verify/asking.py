@@ -8,7 +8,7 @@ from typing import Any, Final
 from moot.arbiter.run_files import TRIALS
 from moot.arbiter.verify.comparing import told
 from moot.arbiter.verify.meetings import COURSES
-from moot.arbiter.verify.parts import MOCK, Told
+from moot.arbiter.verify.parts import Told, is_mocked
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
 from moot.arbiter.verify.trials import is_mock
@@ -27,6 +27,9 @@ TOKENS: Final = frozenset({"prompt_tokens", "completion_tokens"})
 
 Said = list[tuple[str, str]]
 
+_ANY: Final = "\0any words\0"
+"""Stands in a system prompt for words that each program puts in its own way: how a contract is asked for."""
+
 
 class _Call:
     """A call of a trial: where it stands, what was asked of whom, what was sent and what came back."""
@@ -42,7 +45,7 @@ class _Call:
         text: str | None,
     ) -> None:
         self.field, self.turn, self.slug, self.actual = field, turn, slug, actual
-        self.sent = found.get("request_payload", MOCK)
+        self.sent = found.get("request_payload")
         self.back = found.get("response_payload")
         self.usage = found.get("usage")
         self.role = found.get("role", "")
@@ -58,14 +61,16 @@ def check_asking(files: Files, config: ResolvedConfiguration, findings: Findings
         if trial["protocol"] != config.protocol.type:
             continue
         for call in _calls(trial):
-            told = [*_reply(call, was_asked=was_asked)]
-            if was_asked and call.sent != MOCK:
-                told += _request(call, trial, config)
+            faults = [*_reply(call, was_asked=was_asked)]
+            if was_asked and call.sent is not None and not is_mocked(call.sent):
+                faults += _request(call, call.sent, trial, config)
                 name = models.setdefault(call.slug, call.sent.get("model"))
                 if call.sent.get("model") != name:
-                    told.append(("request_payload.model", f"is not {name}, which {call.slug} was before"))
-            for field, why in told:
+                    faults.append(("request_payload.model", f"is not {name}, which {call.slug} was before"))
+            for field, why in faults:
                 findings.fail("trials", TRIALS, why, line=line.number, field=f"{call.field}{field}")
+            for field, why in _left_open(call, trial, config, was_asked=was_asked):
+                findings.note("trials", TRIALS, why, line=line.number, field=f"{call.field}{field}")
 
 
 def _calls(trial: Mapping[str, Any]) -> Iterator[_Call]:
@@ -82,34 +87,60 @@ def _calls(trial: Mapping[str, Any]) -> Iterator[_Call]:
         if trial["protocol"] in COURSES:
             # A seat answers in a form, and its message is made of that; it cuts nobody short.
             decode = {name: value for name, value in decode.items() if name != "max_tokens"}
-            text = text if call["request_payload"] == MOCK else None
+            text = text if is_mocked(call["request_payload"]) else None
         yield _Call(f"calls[{n}].", call["turn"], asked, answered, call, decode, text)
 
 
-def _request(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration) -> Told:
-    yield from _words(call, trial, config)
+def _request(
+    call: _Call, sent: Mapping[str, Any], trial: Mapping[str, Any], config: ResolvedConfiguration
+) -> Told:
+    yield from _words(call, sent, trial, config)
     for name, wanted in call.decode.items():
-        sent = call.sent.get(name, wanted)
-        if sent != wanted:
-            yield f"request_payload.{name}", f"is {told(sent)}, should be {told(wanted)}"
+        given = sent.get(name, wanted)
+        if given != wanted:
+            yield f"request_payload.{name}", f"is {told(given)}, should be {told(wanted)}"
 
 
-def _words(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration) -> Told:
-    found = _said(call.sent) or []
+def _words(
+    call: _Call, sent: Mapping[str, Any], trial: Mapping[str, Any], config: ResolvedConfiguration
+) -> Told:
+    found = _said(sent) or []
     if trial["protocol"] in COURSES:
         # What a seat is told besides its persona is Moot's, as it was then.
         persona = _persona(call.role, trial, config)
         if not found or found[0][0] != "system" or not found[0][1].startswith(persona):
             yield "request_payload", f"does not begin with {told(persona)} as system"
         return
-    is_independent = trial["protocol"] == "independent"
-    expected = _independent(trial, config) if is_independent else _turn(call, trial, config)
+    expected = _expected(call, trial, config)
     if len(expected) != len(found):
         yield "request_payload", f"says {len(found)} messages, should be {len(expected)}"
-    for one, other in zip(expected, found, strict=False):
-        # The words by which a turn is asked for are nobody's configuration.
-        if one[0] != other[0] or (one[1] and one[1] != other[1]):
-            yield "request_payload", f"says {told(other[1])} as {other[0]}, should be {told(one[1])}"
+    for (role, wanted), (speaker, text) in zip(expected, found, strict=False):
+        if role != speaker or not (_is_put_together(text, wanted) if role == "system" else _is(text, wanted)):
+            shown = wanted.replace(_ANY, "…")
+            yield "request_payload", f"says {told(text)} as {speaker}, should be {told(shown)}"
+
+
+def _expected(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration) -> Said:
+    is_independent = trial["protocol"] == "independent"
+    return _independent(trial, config) if is_independent else _turn(call, trial, config)
+
+
+def _is(text: str, wanted: str) -> bool:
+    """Return whether a message says what it should: any words, where those that ask for a turn are no configuration."""
+    return not wanted or text == wanted
+
+
+def _is_put_together(text: str, wanted: str) -> bool:
+    """Return whether a system prompt holds its parts in order and nothing else, blanks between them aside."""
+    before, *after = (" ".join(part.split()) for part in wanted.split(_ANY))
+    plain = " ".join(text.split())
+    if not after:
+        return plain == before
+    return (
+        plain.startswith(before)
+        and plain.endswith(after[0])
+        and len(plain) > len(before) + len(after[0]) + bool(before) + bool(after[0])
+    )
 
 
 def _persona(role: str, trial: Mapping[str, Any], config: ResolvedConfiguration) -> str:
@@ -119,15 +150,34 @@ def _persona(role: str, trial: Mapping[str, Any], config: ResolvedConfiguration)
     return "" if is_blank(persona) else f"{persona.strip()}{BETWEEN}"
 
 
+def _left_open(
+    call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration, *, was_asked: bool
+) -> Told:
+    """Yield what of a call other programs need not keep or say, and Moot does."""
+    if call.sent is not None and not call.sent:
+        yield "request_payload", "is empty"
+    if not was_asked:
+        if call.text is not None and call.actual != call.slug:
+            field = "model_actual" if call.field else "actual_model"
+            yield field, f"is not {call.slug}, and no request to {call.actual} is kept"
+        return
+    is_unsent = is_mocked(call.sent)
+    if call.text is not None and (is_unsent or call.back is None):
+        yield "request_payload" if is_unsent else "response_payload", "is missing"
+    elif call.back is None and call.actual is not None:
+        yield "response_payload", f"is missing, though {call.actual} answered"
+    contract = config.protocol.decision_contract
+    if is_unsent or contract is None or trial["protocol"] in COURSES:
+        return
+    wanted = [text for _, text in _expected(call, trial, config) if _ANY in text]
+    asked = [text for _, text in _said(call.sent or {}) or ()]
+    if not all(text.replace(_ANY, clause(contract).strip()) in asked for text in wanted):
+        yield "request_payload", f"asks for the form of {contract.id} in other words than Moot"
+
+
 def _reply(call: _Call, *, was_asked: bool) -> Told:
     """Yield what is told of a reply and is not in it."""
-    if was_asked and call.text is not None and (call.sent == MOCK or call.back is None):
-        yield "request_payload" if call.sent == MOCK else "response_payload", "is missing"
-    if not was_asked and call.text is not None and call.actual != call.slug:
-        yield "actual_model" if not call.field else "model_actual", f"is not {call.slug}, as in a mock run"
     if call.back is None:
-        if was_asked and call.actual is not None:
-            yield "response_payload", f"is missing, though {call.actual} answered"
         return
     if call.text is not None and not _holds(call.back, call.text.strip()):
         yield "response_payload", "does not hold the text of the trial"
@@ -145,7 +195,7 @@ def _reply(call: _Call, *, was_asked: bool) -> Told:
             return
         names = ALIKE.get(name, (name,))
         is_known = name == "cost" or bool(TOKENS & used.keys())
-        if is_known and not any(used.get(one) == value for one in names):
+        if is_known and not any(used.get(one) == value for one in names) and (value or name in used):
             yield f"usage.{name}", f"is {value}, the reply says {told(used.get(names[0]))}"
 
 
@@ -216,7 +266,7 @@ def _turn(call: _Call, trial: Mapping[str, Any], config: ResolvedConfiguration) 
 
 
 def _clause(config: ResolvedConfiguration) -> str:
-    return clause(config.protocol.decision_contract) if config.protocol.decision_contract else ""
+    return "" if config.protocol.decision_contract is None else _ANY
 
 
 def _joined(parts: list[str]) -> str:

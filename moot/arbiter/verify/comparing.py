@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -15,14 +16,28 @@ _ABSENT: Final = object()
 
 
 class Difference(NamedTuple):
-    """A field that is not what it should be: its dotted path, and both values, told."""
+    """A field that is not what it should be.
+
+    Attributes:
+        field: Its dotted path.
+        why: Both values, told.
+        is_missing: It is absent or null, and should have a value.
+    """
 
     field: str
     why: str
+    is_missing: bool = False
+
+    @property
+    def top(self) -> str:
+        """The field of the record that it is or lies in."""
+        return re.split(r"[.\[]", self.field, maxsplit=1)[0]
 
 
 def differences(expected: Any, found: Any, *, ignoring: frozenset[str] = frozenset()) -> Iterator[Difference]:
     """Yield where a record is not what it should be; whole numbers and texts are equal exactly.
+
+    A field that is absent is null (R-G6).
 
     Args:
         expected: What it should be, plain data.
@@ -54,8 +69,12 @@ def _differences(expected: Any, found: Any, path: str, ignoring: frozenset[str])
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for n, (one, other) in enumerate(zip(expected, found, strict=True)):
             yield from _differences(one, other, f"{path}[{n}]", ignoring)
-    elif not same(expected, found):
-        yield Difference(path, f"is {told(found)}, should be {told(expected)}")
+    elif not (_is_nothing(expected) and _is_nothing(found)) and not same(expected, found):
+        yield Difference(path, f"is {told(found)}, should be {told(expected)}", _is_nothing(found))
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or value is _ABSENT
 
 
 def told(value: Any) -> str:

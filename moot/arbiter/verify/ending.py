@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from moot.arbiter.run_files import AGGREGATES, CERTIFICATE, MANIFEST, PARSED, TRACE, TRIALS
+from moot.arbiter.run_files import AGGREGATES, CERTIFICATE, CONFIG, MANIFEST, PARSED, TRACE, TRIALS
 from moot.arbiter.verify.comparing import differences, instant
 from moot.arbiter.verify.reading import Files, Line
 from moot.arbiter.verify.report import Findings
@@ -13,6 +13,9 @@ from moot.protocols.arbiter.stopping import is_incomplete
 
 OF_CLUSTERS: Final = ("cluster_count", "entropy")
 OF_BATCHES: Final = ("k_attempted", "k_eligible")
+OPEN: Final = frozenset({*OF_CLUSTERS, "incomplete"})
+"""What may be missing: that is noted where it is held against its schema."""
+
 OF_NOVELTY: Final = ("novelty_rate", "mean_max_sim_to_prior")
 
 
@@ -38,8 +41,9 @@ def check_ending(files: Files, findings: Findings) -> None:
         if _fails_by_policy(manifest, files):
             # All was measured; it is the policy that does not take the answers.
             del expected["incomplete"]
-        for one in differences(expected, {name: found[name] for name in expected}):
-            findings.fail("ending", AGGREGATES, f"{one.why} by the last batch", field=one.field)
+        for one in differences(expected, {name: found.get(name) for name in expected}):
+            if not (one.is_missing and one.field in OPEN):
+                findings.fail("ending", AGGREGATES, f"{one.why} by the last batch", field=one.field)
 
 
 def check_usage(files: Files, findings: Findings) -> None:
@@ -60,9 +64,9 @@ def check_usage(files: Files, findings: Findings) -> None:
     told = f"{totals['totals']['total_tokens']:,} tokens" if totals else "no reply told any"
     findings.made("usage", f"what trials used adds up: {told}")
     if (expected is None) is not ("usage" not in manifest):
-        findings.fail(
-            "usage", MANIFEST, f"is {'there' if 'usage' in manifest else 'missing'}, {told}", field="usage"
-        )
+        is_there = "usage" in manifest
+        tell = findings.fail if is_there else findings.note
+        tell("usage", MANIFEST, f"is {'there' if is_there else 'missing'}, {told}", field="usage")
         return
     for one in differences(expected, manifest.get("usage")):
         findings.fail("usage", MANIFEST, f"{one.why} by {TRIALS}", field=f"usage.{one.field}")
@@ -84,7 +88,7 @@ def _times(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for field in ("started_at", "completed_at"):
         if instant(manifest[field]) is None:
             yield field, "is no instant"
-        if manifest["timestamps"][field] != manifest[field]:
+        if manifest.get("timestamps", manifest)[field] != manifest[field]:
             yield f"timestamps.{field}", f"is not {field}, {manifest[field]}"
     started, completed = instant(manifest["started_at"]), instant(manifest["completed_at"])
     if started and completed and completed < started:
@@ -114,11 +118,26 @@ def _reasons(manifest: Mapping[str, Any], rows: list[Line], files: Files) -> Ite
         yield "stop_reason", f"is k_max_reached after {attempted} of {planned} trials"
     if reason == "error" and "notes" not in manifest:
         yield "notes", "is missing: an error says what it was"
-    if _fails_by_policy(manifest, files) and reason != "error":
+    if _fails_by_policy(manifest, files, of_answers=True) and reason != "error":
         yield "stop_reason", f"is {reason}, though answers broke their form and the policy is fail"
 
 
-def _fails_by_policy(manifest: Mapping[str, Any], files: Files) -> bool:
-    return manifest["policy"]["contract_failure_policy"] == "fail" and any(
-        line.value["parse_status"] != "success" for line in files.lines.get(PARSED, ())
+def _fails_by_policy(manifest: Mapping[str, Any], files: Files, *, of_answers: bool = False) -> bool:
+    """Return whether a policy takes answers of a run for an error.
+
+    Args:
+        manifest: The run's.
+        files: The run's.
+        of_answers: Count only answers that should have had the form of a contract; programs differ in the others.
+    """
+    if manifest["policy"]["contract_failure_policy"] != "fail":
+        return False
+    answered = {
+        line.value["trial_id"] for line in files.lines.get(TRIALS, ()) if line.value["status"] == "success"
+    }
+    has_contract = "decision_contract" in files.documents.get(CONFIG, {}).get("protocol", {})
+    return any(
+        line.value["parse_status"] != "success"
+        and (not of_answers or (has_contract and line.value["trial_id"] in answered))
+        for line in files.lines.get(PARSED, ())
     )

@@ -61,7 +61,9 @@ def check_files(files: Files, config: ResolvedConfiguration | None, findings: Fi
             )
     for file in wanted(files, config):
         if not files.has(file):
-            findings.fail("files", file, "is missing")
+            is_open = file == PLAN and manifest["stopping_mode"] == "resolve_only" and file not in listed
+            tell = findings.note if is_open else findings.fail
+            tell("files", file, "is missing")
         elif file not in listed:
             findings.fail("files", file, "is not listed in the manifest")
     if manifest["stopping_mode"] != "resolve_only" and not files.has(RECEIPT):

@@ -8,6 +8,7 @@ from typing import Any
 
 from moot.arbiter.run_files import CONFIG, MANIFEST, PLAN
 from moot.arbiter.verify.comparing import differences
+from moot.arbiter.verify.foreign import hashes_elsewhere
 from moot.arbiter.verify.reading import Files
 from moot.arbiter.verify.report import Findings
 from moot.config.arbiter.bank import load_bank
@@ -43,10 +44,27 @@ def check_configuration(files: Files, findings: Findings) -> ResolvedConfigurati
             for one in differences(expected, manifest[field]):
                 place = f"{field}.{one.field}" if one.field else field
                 findings.fail("configuration", MANIFEST, f"{one.why} by {CONFIG}", field=place)
-        hashes = {name: manifest[name] for name in manifest["provenance"]}
-        for one in differences(hashes, manifest["provenance"]):
+        _check_hash(manifest, found, files.raw[CONFIG], findings)
+        told = {name: one for name, one in manifest.get("provenance", {}).items() if name in manifest}
+        for one in differences({name: manifest[name] for name in told}, told):
             findings.fail("configuration", MANIFEST, one.why, field=f"provenance.{one.field}")
     return config
+
+
+def _check_hash(
+    manifest: dict[str, Any], config: dict[str, Any], raw: dict[str, Any], findings: Findings
+) -> None:
+    """Hold the hash of the configuration against it: without run_id, or with it, as before R-S7."""
+    told, right = manifest["config_sha256"], config_sha256(config)
+    run = {name: one for name, one in raw["run"].items() if name != "run_id"}
+    if told == right or told in hashes_elsewhere({**raw, "run": run}):
+        return
+    if told in hashes_elsewhere(raw) | hashes_elsewhere(config):
+        why = "covers the run_id, as other programs do (R-S7)"
+        findings.note("configuration", MANIFEST, why, field="config_sha256")
+        return
+    why = f"is {told}, should be {right} by {CONFIG}"
+    findings.fail("configuration", MANIFEST, why, field="config_sha256")
 
 
 def check_plan(files: Files, config: ResolvedConfiguration, findings: Findings) -> None:
@@ -74,7 +92,7 @@ def check_plan(files: Files, config: ResolvedConfiguration, findings: Findings) 
     if manifest is None:
         return
     right = plan_sha256([line.value for line in lines])
-    if manifest["plan_sha256"] != right:
+    if manifest["plan_sha256"] not in {right, *hashes_elsewhere([line.raw for line in lines])}:
         findings.fail(
             "plan", MANIFEST, f"is {manifest['plan_sha256']}, {PLAN} has {right}", field="plan_sha256"
         )
@@ -127,7 +145,6 @@ def _repeated(config: dict[str, Any], stopping_mode: str) -> dict[str, Any]:
     is_resolved_only = stopping_mode == "resolve_only"
     return {
         "run_id": config["run"]["run_id"],
-        "config_sha256": config_sha256(config),
         "stopping_mode": "resolve_only" if is_resolved_only else execution["stop_mode"],
         "k_min": execution["k_min"],
         "k_min_count_rule": execution["k_min_count_rule"],

@@ -27,7 +27,7 @@ def check_receipt(files: Files, findings: Findings) -> None:
         findings.fail("ending", RECEIPT, "cannot be read as text")
         return
     title, *lines = text.split("\n")
-    if title != TITLE:
+    if title != TITLE or not any(line.startswith("Run  ") for line in lines):
         findings.warn("ending", RECEIPT, "is not written by Moot, and was not judged")
         return
     said: dict[str, tuple[int, str]] = {}

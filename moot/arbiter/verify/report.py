@@ -148,6 +148,7 @@ class Findings:
         self._kept: dict[CheckName, list[Finding]] = {}
         self._more: dict[CheckName, Counter[str]] = {}
         self._says: dict[CheckName, str] = {}
+        self._noted: dict[tuple[CheckName, str, str, str], list[int]] = {}
 
     def made(self, check: CheckName, says: str) -> None:
         """Note that a check was made, and what holds when it found nothing."""
@@ -162,12 +163,22 @@ class Findings:
         """Note what is odd."""
         self._note(Finding(check, "WARN", file, line, field, _one_line(why)))
 
+    def note(self, check: CheckName, file: str, why: str, *, line: int = 0, field: str = "") -> None:
+        """Note in what a run differs from Moot's, once however many lines do; nothing contradicts the specification."""
+        lines = self._noted.setdefault((check, file, field, why), [])
+        lines.append(line)
+        self._begun(check)
+
     def failed(self, *checks: CheckName) -> bool:
         """Whether one of some checks found what cannot be."""
         return any(one.level == "FAIL" for name in checks for one in self._kept.get(name, ()))
 
     def report(self, path: str, run_id: str | None) -> Report:
         """Put together what was found."""
+        for (check, file, field, why), lines in self._noted.items():
+            more = f", as in {len(lines) - 1:,} more lines" if len(lines) > 1 else ""
+            self._note(Finding(check, "WARN", file, lines[0], field, _one_line(f"{why}{more}")))
+        self._noted.clear()
         return Report(
             path,
             run_id,

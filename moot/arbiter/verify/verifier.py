@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from moot.arbiter.run_files import AGGREGATES, CONFIG, MANIFEST
 from moot.arbiter.verify.asking import check_asking
@@ -30,7 +32,7 @@ def verify_run(folder: Path) -> Report:
     if manifest is None:
         return findings.report(str(folder), None)
     run_id = manifest["run_id"]
-    if manifest["incomplete"] and not files.has(AGGREGATES):
+    if not files.has(AGGREGATES) and _has_not_ended(manifest):
         why = "says that the run has not ended: it goes on, or was killed"
         findings.fail("readable", MANIFEST, why, field="incomplete")
         return findings.report(str(folder), run_id)
@@ -49,6 +51,12 @@ def verify_run(folder: Path) -> Report:
     check_usage(files, findings)
     check_files(files, config, findings)
     return findings.report(str(folder), run_id)
+
+
+def _has_not_ended(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a manifest is that of a run that goes on; other programs begin it as completed (R-S8)."""
+    is_begun = manifest["stop_reason"] == "completed" and manifest["stopping_mode"] != "resolve_only"
+    return manifest["incomplete"] or (is_begun and not manifest["k_attempted"])
 
 
 def _no_run(folder: Path) -> str | None:
