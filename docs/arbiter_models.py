@@ -36,7 +36,7 @@ def models_text() -> str:
         custom_file_header=HEADER,
         enum_field_as_literal=LiteralType.All,
         formatters=[],
-        model_extra_keys={"if", "then", "else"},
+        model_extra_keys={"if", "then", "else", "x-nullable"},
         skip_root_model=True,
         use_annotated=True,
         use_field_description=True,

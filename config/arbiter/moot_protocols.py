@@ -18,7 +18,15 @@ from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.arena.opening import refusal
 from moot.protocols.kernel.faults import line
 from moot.protocols.motion.messages import Motion
-from moot.protocols.panel.contract import ACCEPT, ROLES, Contract, ContractError, as_json, ineligibility
+from moot.protocols.panel.contract import (
+    ACCEPT,
+    ROLES,
+    Contract,
+    ContractError,
+    as_json,
+    contract_from,
+    ineligibility,
+)
 from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.verify import expression_tags
 
@@ -94,14 +102,21 @@ class MootFilling:
         lines: What is wrong, a line each.
     """
 
-    def __init__(self, config: Configuration, contract: ResolvedContract | None) -> None:
+    def __init__(
+        self,
+        config: Configuration,
+        contract: ResolvedContract | None,
+        sprint: Mapping[str, Any] | None = None,
+    ) -> None:
         """Fill in.
 
         Args:
             config: What was asked for.
             contract: Its contract, whole; None where it names none that is known.
+            sprint: The sprint contract of a panel, where the file holds it whole.
         """
         self._config = config
+        self._sprint = sprint
         self._kind = KINDS.get(config.protocol.type)
         self.found: dict[str, Any] = {}
         self.lines = [*self._misplaced()]
@@ -123,7 +138,7 @@ class MootFilling:
             rounds = protocol.arena.max_rounds if protocol.arena is not None else None
             yield from self._of_arena(question, MAX_ROUNDS if rounds is None else rounds)
         elif protocol.type == PANEL:
-            sprint, why = _sprint_contract(protocol.panel or PanelChoice())
+            sprint, why = _sprint_contract(protocol.panel or PanelChoice(), self._sprint)
             yield from why
             if sprint is not None:
                 yield from self._of_panel(sprint, protocol.panel or PanelChoice())
@@ -176,11 +191,14 @@ class MootFilling:
             yield f"protocol.panel.{line(error, 'panel')}"
 
 
-def _sprint_contract(chosen: PanelChoice) -> tuple[Contract | None, list[str]]:
+def _sprint_contract(
+    chosen: PanelChoice, whole: Mapping[str, Any] | None
+) -> tuple[Contract | None, list[str]]:
     """Load what a panel judges by; say what is wrong with it."""
     where = "protocol.panel.contract"
     try:
-        found = load_contract(SPRINT_CONTRACT if chosen.contract is None else chosen.contract)
+        named = SPRINT_CONTRACT if chosen.contract is None else chosen.contract
+        found = load_contract(named) if whole is None else contract_from(whole)
     except ContractError as error:
         return None, [f"{where}: {error}"]
     why = ineligibility(found) or next(iter(expression_tags(found)), None)

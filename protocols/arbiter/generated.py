@@ -683,8 +683,12 @@ class Attempt(Record):
 class TrialError(Record):
     """What went wrong."""
 
+    model_config = ConfigDict(
+        json_schema_extra={"x-nullable": ["code"]},
+    )
     message: str
-    code: str | None
+    code: str | None = None
+    """Absent where there is none; null in runs of earlier versions."""
     retryable: bool
 
 

@@ -14,6 +14,9 @@ from moot.protocols.arbiter.conditions import Condition, conditions
 
 SCHEMA_VERSION: Final = "1.0.0"
 
+NULLABLE: Final = "x-nullable"
+"""Keyword of a schema: fields that may be left out, and that files of earlier versions hold as null."""
+
 Checked = TypeVar("Checked")
 
 
@@ -26,8 +29,10 @@ def _fields(schema: Any, handler: GetCoreSchemaHandler) -> dict[str, Any]:
     return fields
 
 
-def _may_be_absent(field: Any) -> None:
+def _may_be_absent(field: Any, *, may_be_null: bool) -> None:
     """Let code give None for a field that may be left out, files not, and leave None out of files.
+
+    Files may hold null for it where its schema says so, by `x-nullable`: earlier versions wrote it.
 
     It is said once for each model, to the core, because a serializer written in Python takes six times as long.
     """
@@ -39,7 +44,7 @@ def _may_be_absent(field: Any) -> None:
     inner = value["schema"] if value["type"] == "nullable" else value
     if inner["type"] == "any":
         inner = _NOT_NULL
-    if value["type"] in ("nullable", "any"):
+    if value["type"] in ("nullable", "any") and not may_be_null:
         given["schema"] = core_schema.json_or_python_schema(inner, value)
 
 
@@ -95,10 +100,11 @@ class Record(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        for field in _fields(schema, handler).values():
-            _may_be_absent(field)
-            _write_whole_numbers(field)
         told = cls.model_config.get("json_schema_extra")
+        nullable = told.get(NULLABLE, ()) if isinstance(told, dict) else ()
+        for name, field in _fields(schema, handler).items():
+            _may_be_absent(field, may_be_null=name in nullable)  # type: ignore[operator]  # a list of names
+            _write_whole_numbers(field)
         rules = tuple(conditions(told)) if isinstance(told, dict) else ()
         return (
             core_schema.no_info_after_validator_function(partial(_held_to, rules), schema)

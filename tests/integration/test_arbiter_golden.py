@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from moot.arbiter.outcomes import INTERRUPTED
+from moot.arbiter.reading import read_run
 from moot.arbiter.verify import verify_run
 from moot.version import MOOT_VERSION
 from tests.doubles.arbiter_golden import FOLDER, carry_out, goldens
@@ -48,3 +51,14 @@ def test_both_judges_find_nothing_in_it(name: str) -> None:
 
 def test_they_are_all_that_is_kept() -> None:
     assert {path.name for path in FOLDER.iterdir()} == set(GOLDENS)
+
+
+def test_an_error_without_a_code_says_none(tmp_path: Path) -> None:
+    """An interrupt has no code; runs of earlier versions wrote null for it, and are read all the same."""
+    carry_out(GOLDENS["interrupted-at-once"], tmp_path / "run")
+    path = tmp_path / "run" / "trials.jsonl"
+    cut_short = [one for one in map(json.loads, path.read_text().splitlines()) if one["error_code"]]
+    assert [one["error"] for one in cut_short] == [{"message": INTERRUPTED, "retryable": True}]
+    path.write_text(path.read_text().replace(f'"{INTERRUPTED}",', f'"{INTERRUPTED}","code":null,'))
+    assert [one.status for one in read_run(tmp_path / "run").trials].count("error") == 1
+    assert verify_run(tmp_path / "run").ok

@@ -71,7 +71,7 @@ LATITUDES: Final[Mapping[str, Mapping[str, Latitude]]] = {
     "trials": {
         "": _may_lack("error_code"),
         "attempt": _may_lack(*_ATTEMPT),
-        "error": _may_lack("message", "code", "retryable"),
+        "error": _may_lack("message", "retryable"),
         "calls[]": _may_lack("model_actual", "response_payload", "error_message"),
     },
     "parsed": {
@@ -117,7 +117,7 @@ FILLED: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     },
     "trials": {
         "": {"error_code": None},
-        "error": {"message": "", "code": None, "retryable": False},
+        "error": {"message": "", "retryable": False},
         "calls[]": {"model_actual": None, "response_payload": None, "error_message": None},
     },
     "aggregates": {"": {"cluster_count": None, "entropy": None}},

@@ -160,7 +160,7 @@ def judge(
     """
     from moot.arbiter.resolving import prepare
     from moot.config.arbiter.bank import load_bank
-    from moot.config.arbiter.configuring import load_configuration, resolve
+    from moot.config.arbiter.configuring import read_configuration, resolve
     from moot.config.arbiter.reading import Faulty
     from moot.protocols.arbiter.policy import refusals, warnings
 
@@ -169,8 +169,9 @@ def judge(
         return [f"{path}: there is no such file: moot arbiter init writes one"]
     try:
         bank: Bank = load_bank(asked.bank)
-        wanted = endpoints.put_into(change(load_configuration(path)))
-        resolved = resolve(wanted, bank, new_id(), str(path))
+        config, whole = read_configuration(path)
+        wanted = endpoints.put_into(change(config))
+        resolved = resolve(wanted, bank, new_id(), str(path), whole=whole)
     except Faulty as error:
         return error.lines
     models = {one.slug: one for one in bank.catalog.models}

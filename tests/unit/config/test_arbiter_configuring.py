@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from moot.config.arbiter.bank import Bank, load_bank
-from moot.config.arbiter.configuring import load_configuration, resolve
+from moot.config.arbiter.configuring import load_configuration, read_configuration, resolve
 from moot.config.arbiter.reading import Faulty
 from moot.config.arbiter.templates import FOLDER, TEMPLATES, from_template
 from moot.protocols.arbiter.generated import ResolvedConfiguration
@@ -232,3 +232,75 @@ def test_a_file_that_is_no_configuration_is_one_line(tmp_path: Path, text: str, 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(Faulty, match=r"absent\.json: there is no such file$"):
         load_configuration(tmp_path / "absent.json")
+
+
+def again(folder: Path, config: object) -> ResolvedConfiguration:
+    """Resolve a file that is resolved already."""
+    path = folder / "config.resolved.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    asked, whole = read_configuration(path)
+    return resolve(asked, load_bank(), "later", path.name, whole=whole)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_what_is_resolved_can_be_resolved_again_and_stays_the_same(
+    name: str, bank: Bank, tmp_path: Path
+) -> None:
+    whole = resolve(from_template(name), bank, "first", name).as_json()
+    found = again(tmp_path, whole).as_json()
+    assert found["run"].pop("run_id") == "later"
+    del whole["run"]["run_id"]
+    assert found == whole
+
+
+def test_what_a_resolved_file_holds_whole_is_taken_where_the_bank_has_not_that(
+    bank: Bank, tmp_path: Path
+) -> None:
+    whole = resolve(from_template("debate"), bank, "first", "debate").as_json()
+    whole["protocol"]["decision_contract"] = bank.contracts["binary_decision_v1"].as_json() | {
+        "id": "mine_v1"
+    }
+    prompt = {"id": "my_critic", "sha256": sha256_of_text("Attack."), "text": "Attack."}
+    whole["protocol"]["prompts"]["critic_system"] = prompt
+    found = again(tmp_path, whole).as_json()["protocol"]
+    assert found["decision_contract"]["id"] == "mine_v1"
+    assert found["prompts"]["critic_system"] == prompt
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "told"),
+    [
+        (
+            "decision_contract",
+            "embed_text_source",
+            "decision_contract.embed_text_source: is not the bank's of",
+        ),
+        (
+            "decision_contract",
+            "schema",
+            "decision_contract.schema: is not the bank's of binary_decision_v1: name",
+        ),
+        ("prompts", "text", "prompts.critic_system.sha256: the text of debate_v1_critic has"),
+    ],
+)
+def test_a_resolved_file_that_was_changed_under_a_name_of_the_bank_is_refused(
+    part: str, field: str, told: str, bank: Bank, tmp_path: Path
+) -> None:
+    whole = resolve(from_template("debate"), bank, "first", "debate").as_json()
+    whole["protocol"]["decision_contract"] = bank.contracts["binary_decision_v1"].as_json()
+    changed = whole["protocol"][part]
+    changed = changed["critic_system"] if part == "prompts" else changed
+    changed[field] = {"schema": {}, "embed_text_source": "decision", "text": "Attack."}[field]
+    with pytest.raises(Faulty) as refused:
+        again(tmp_path, whole)
+    assert f"config.resolved.json: protocol.{told}" in refused.value.lines[0]
+
+
+def test_faults_of_a_resolved_file_are_told_as_those_of_any(bank: Bank, tmp_path: Path) -> None:
+    whole = resolve(from_template("debate"), bank, "first", "debate").as_json()
+    whole["execution"]["k_max"] = 0
+    whole["surplus"] = 1
+    with pytest.raises(Faulty) as refused:
+        again(tmp_path, whole)
+    assert len(refused.value.lines) == 2
+    assert not any("prompts" in line for line in refused.value.lines)

@@ -219,6 +219,20 @@ def test_without_out_the_folder_of_the_file_is_taken(
     assert "cannot be written" in complaint(1, "arbiter", "resolve", config, "--out", config)
 
 
+@pytest.mark.parametrize("template", ["debate", "moot:panel"])
+def test_what_resolve_wrote_is_taken_by_every_command(tmp_path: Path, template: str) -> None:
+    config = tmp_path / "a.json"
+    done("arbiter", "init", "--template", template, "--out", config)
+    first = data("arbiter", "resolve", config, "--out", tmp_path)
+    written = Path(first["path"]) / "config.resolved.json"
+    again = data("arbiter", "resolve", written, "--out", tmp_path)
+    assert (again["config_sha256"], again["plan_sha256"]) == (first["config_sha256"], first["plan_sha256"])
+    assert again["run_id"] != first["run_id"]
+    assert data("arbiter", "validate", written)["valid"] is True
+    ran = data("arbiter", "mock-run", written, "--max-trials", "2", "--out", tmp_path)
+    assert done("arbiter", "verify", Path(ran["path"])).endswith("every check holds\n")
+
+
 def test_a_bank_of_ones_own_is_used(tmp_path: Path, config: Path) -> None:
     bank = tmp_path / "bank"
     bank.mkdir()
