@@ -14,7 +14,6 @@ from moot.config.settings import Settings
 from moot.minds.choosing import Chosen
 from moot.plan import Plan
 from moot.protocols.escalation.case import EscalationState
-from moot.protocols.escalation.triggers import ANSWER_WITHIN
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.debate_table import BUDGETED
 from moot.society import Society
@@ -112,7 +111,7 @@ def _life(plan: Plan, days: timedelta) -> tuple[datetime, bool]:
                 return any(
                     isinstance(case, DebateState) and case.phase in BUDGETED for case in cases
                 ) and any(
-                    isinstance(case, EscalationState) and until + LEFT <= case.anchor_at + ANSWER_WITHIN
+                    isinstance(case, EscalationState) and until + LEFT <= case.anchor_at + case.within
                     for case in cases
                 )
 

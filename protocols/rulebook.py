@@ -6,7 +6,7 @@ process speaks by one at a time (`rulebook`): Moot's own protocols, and what `sp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Final, Union
 
@@ -14,7 +14,10 @@ from pydantic import Field, TypeAdapter
 
 from moot.protocols.arena.protocol import PROTOCOL as ARENA
 from moot.protocols.calls.protocol import PROTOCOL as CALLS
+from moot.protocols.escalation.case_questions import CaseAnswers, CaseQuestions
 from moot.protocols.escalation.protocol import PROTOCOL as ESCALATION
+from moot.protocols.escalation.triggers import TRIGGERS, Trigger
+from moot.protocols.escalation.triggers import faults as trigger_faults
 from moot.protocols.escalation.watch import GuardedSource, Source, Watch
 from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.catalogue import ANY, Channel, Matrix, Right, Viewers
@@ -87,6 +90,7 @@ class Rulebook:
         urgent: Types that whoever looks must see.
         marks: How messages stand out on a page, by type.
         grounds: What decisions rest on, by type.
+        triggers: Rows of the trigger table, by code.
         quiet: Whether a message says nothing that a reader of the live feed waits for, by type.
     """
 
@@ -96,7 +100,7 @@ class Rulebook:
         Raises:
             LocalProtocolError: They contradict each other.
         """
-        if found := "; ".join(clashes(protocols)):
+        if found := "; ".join((*clashes(protocols), *_trigger_faults(protocols))):
             raise LocalProtocolError(found)
         self.protocols = tuple(protocols)
         messages = {type_of(kind): kind for one in protocols for kind in one.messages}
@@ -124,6 +128,7 @@ class Rulebook:
         self.urgent = frozenset().union(*(one.urgent for one in protocols))
         self.marks: Mapping[str, str] = _merged(one.marks for one in protocols)
         self.grounds = together(one.grounds for one in protocols)
+        self.triggers: Mapping[str, Trigger] = {**TRIGGERS, **_merged(one.triggers for one in protocols)}
         self.quiet: Mapping[str, Callable[[Any], bool]] = _merged(one.quiet for one in protocols)
 
     @cached_property
@@ -160,6 +165,7 @@ class Rulebook:
             matrix=Matrix(self.rights, self.channels, self.seats.values(), viewers),
             caseless=caseless,
             added=frozenset(self.added),
+            triggers=self.triggers,
             brought={
                 name: one.name
                 for one in every
@@ -177,11 +183,14 @@ class Rulebook:
         )
 
     def _folds(self) -> Sequence[Fold]:
+        questions = CaseQuestions(self.protocols)
+        sources = [self._watched(source, one) for one in self.protocols for source in one.sources()]
         return (
             *(self._guarded(make(), one) for one in self.protocols for make in one.folds),
             People(self.seats),
             Minds(),
-            Watch([self._watched(source, one) for one in self.protocols for source in one.sources()]),
+            Watch([*sources, *([questions] if questions.kinds else [])]),
+            *([CaseAnswers()] if questions.kinds else []),
             *(self._guarded(make(), one) for one in self.protocols for make in one.cycles),
         )
 
@@ -204,6 +213,14 @@ class Rulebook:
                 if one in BUILT_IN:
                     raise
         return False
+
+
+def _trigger_faults(protocols: Sequence[Protocol]) -> Iterator[str]:
+    for one in protocols:
+        for code, trigger in one.triggers.items():
+            if code in TRIGGERS:
+                yield f"the protocol {one.name}: the trigger {code} is Moot's own: choose another code"
+            yield from (f"the protocol {one.name}: {why}" for why in trigger_faults(code, trigger))
 
 
 def _merged(tables: Any) -> dict[str, Any]:

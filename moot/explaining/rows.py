@@ -13,7 +13,7 @@ from moot.channels.showing.wording import words
 from moot.explaining.explanation import Row
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.machine import Machine
-from moot.protocols.kernel.steps import ENDED, STOP, Rule, Step, passes
+from moot.protocols.kernel.steps import ANSWERED, ENDED, EXPIRED, STOP, Rule, Step, passes
 from moot.protocols.rulebook import rulebook
 
 RULING: Final = "RULING"
@@ -162,6 +162,13 @@ def _ruled(machine: Machine, env: Envelope) -> Iterator[Option]:
             yield Option(phases, f"{name} missed", missed.to, missed.effect)
         elif (move := step.moves.get(type(env.body))) is not None:
             yield Option(phases, f"ruling: {words(reason)}", move.to, move.effect)
+    if not owed and outcome != STOP and reason in (ANSWERED, EXPIRED):
+        for phase, asks in machine.asks.items():
+            yield Option(
+                frozenset((phase,)), f"{words(asks.trigger)}: {reason}", asks.move.to, asks.move.effect
+            )
+        if machine.asks:
+            return
     move = machine.rulings.get(STOP if outcome == STOP else reason)
     if not owed and move is not None:
         everywhere = frozenset(machine.phases)

@@ -15,10 +15,16 @@ SLACK: Final = 10
 """Minutes."""
 
 
+def _within(message: Message) -> float:
+    """Return the minutes for an answer that an ESCALATION gives: four hours where it says nothing else (R-G16)."""
+    return (message["body"].get("within_s") or FOUR_HOURS * 60) / 60
+
+
 class EscalationsEndOnce(Memory, source="5.3, R-E2"):
-    """An escalation ends once: answered by an admin, expired after four hours without an answer, or withdrawn."""
+    """An escalation ends once: answered by an admin, expired after its time without an answer, or withdrawn."""
 
     def __init__(self) -> None:
+        self.within: Recent[str, float] = Recent()
         self.open: Recent[str, str] = Recent()
         self.answered: Recent[str, int] = Recent()
 
@@ -26,6 +32,7 @@ class EscalationsEndOnce(Memory, source="5.3, R-E2"):
     def opened(self, message: Message) -> Findings:
         """Note one that opens."""
         self.open[message["case_id"]] = message["sent_at"]
+        self.within[message["case_id"]] = _within(message)
         return ()
 
     @hears("ESCALATION_ANSWER")
@@ -49,8 +56,9 @@ class EscalationsEndOnce(Memory, source="5.3, R-E2"):
             return ()
         if how == "expired" and answer is not None:
             return (f"is called expired, and seq {answer} answers it",)
-        if how == "expired" and minutes(since, message["sent_at"]) < FOUR_HOURS:
-            return (f"expired less than four hours after {since}",)
+        within = self.within.get(case, FOUR_HOURS)
+        if how == "expired" and minutes(since, message["sent_at"]) < within:
+            return (f"expired less than {within:g} minutes after {since}",)
         return ()
 
 
@@ -82,9 +90,10 @@ class AnswersChoose(Memory, source="R-E2, R-E4"):
 
 
 class NobodyIsAskedForEver(Memory, source="5.3, R-E2"):
-    """An escalation is over after four hours, in which the society ran."""
+    """An escalation is over after four hours, or what else it gives, in which the society ran."""
 
     def __init__(self) -> None:
+        self.within: Recent[str, float] = Recent()
         self.open: Recent[str, str] = Recent()
         self.spoke: Recent[str, int] = Recent()
 
@@ -101,6 +110,7 @@ class NobodyIsAskedForEver(Memory, source="5.3, R-E2"):
         spoke = self.spoke.get(body["subject"], 0) if body.get("trigger_code") == "timeouts" else 0
         if spoke <= max(body.get("evidence_seqs") or [spoke]):
             self.open[message["case_id"]] = message["sent_at"]
+            self.within[message["case_id"]] = _within(message)
         return ()
 
     @hears("ESCALATION_RESOLVED")
@@ -129,16 +139,16 @@ class NobodyIsAskedForEver(Memory, source="5.3, R-E2"):
         if not self.open:
             return
         for case, since in list(self.open.items()):
-            if minutes(since, message["sent_at"]) > FOUR_HOURS + SLACK:
+            if minutes(since, message["sent_at"]) > self.within.get(case, FOUR_HOURS) + SLACK:
                 del self.open[case]
                 yield f"{case} is open since {since}"
 
 
 class NobodyIsHurried(Memory, source="K6, R-E2", is_raw=True):
-    """An escalation expires after four hours in which the society ran: an outage is nobody's silence."""
+    """An escalation expires after the time that it gives, in which the society ran: an outage is nobody's silence."""
 
     def __init__(self) -> None:
-        self.open: Recent[str, float] = Recent()
+        self.open: Recent[str, tuple[float, float]] = Recent()
         self.up = Uptime()
 
     @hears()
@@ -146,23 +156,24 @@ class NobodyIsHurried(Memory, source="K6, R-E2", is_raw=True):
         """Follow the time, and note when one opens."""
         self.up.take(message)
         if message["body"]["type"] == "ESCALATION":
-            self.open[message["case_id"]] = self.up.at(message)
+            self.open[message["case_id"]] = self.up.at(message), _within(message)
         return ()
 
     @hears("ESCALATION_RESOLVED")
     def resolved(self, message: Message) -> Findings:
-        """Hold the time that it was open against the four hours."""
-        since = self.open.pop(message["case_id"], None)
-        if message["body"]["how"] != "expired" or since is None:
+        """Hold the time that it was open against what it gave."""
+        found = self.open.pop(message["case_id"], None)
+        if message["body"]["how"] != "expired" or found is None:
             return ()
+        since, within = found
         ran = self.up.at(message) - since
-        if ran < FOUR_HOURS - LATE:
+        if ran < within - LATE:
             return (f"expired after {ran:.1f} minutes in which the society ran",)
         return ()
 
 
 class SilenceIsNoConsent(Memory, source="5.3, R-B1, R-E2"):
-    """Silence takes the first option of an escalation; nothing is deployed or approved because nobody answered."""
+    """Silence takes an escalation's first option, or its default; it never deploys or approves anything."""
 
     def __init__(self) -> None:
         self.first: Recent[str, str] = Recent()
@@ -171,7 +182,9 @@ class SilenceIsNoConsent(Memory, source="5.3, R-B1, R-E2"):
     @hears("ESCALATION")
     def opened(self, message: Message) -> Findings:
         """Note what comes of silence."""
-        self.first[message["case_id"]] = message["body"]["options"][0]["effect"]
+        body = message["body"]
+        chosen = [one for one in body["options"] if one["n"] == body.get("default")]
+        self.first[message["case_id"]] = (chosen or body["options"])[0]["effect"]
         return ()
 
     @hears("ESCALATION_RESOLVED")

@@ -39,6 +39,8 @@ class EscalationState(CaseState):
         code: Its row in the trigger table.
         subject: The seat or lineage it is about, or "".
         options: What an admin may choose.
+        within: Time for an answer.
+        default: Effect that silence takes.
         pages: Further pages so far.
         effect: Effect of the answer, once there is one.
         answered_by: User id of who answered.
@@ -49,6 +51,8 @@ class EscalationState(CaseState):
     code: str
     subject: str
     options: tuple[Option, ...]
+    within: timedelta = ANSWER_WITHIN
+    default: str = ""
     pages: int = 0
     effect: str = ""
     answered_by: str = ""
@@ -68,6 +72,8 @@ def open_escalation(given: RuleInput) -> EscalationState:
         code=body.trigger_code,
         subject=body.subject,
         options=body.options,
+        within=body.within,
+        default=body.default_option.effect,
     )
 
 
@@ -123,8 +129,13 @@ def until_page(state: EscalationState, given: RuleInput) -> timedelta:
 
 
 def what_is_left(state: EscalationState, given: RuleInput) -> timedelta:
-    """Who acknowledges has what is left of the four hours (R-E2)."""
-    return state.anchor_at + ANSWER_WITHIN - given.at
+    """Who acknowledges has what is left of the time for an answer (R-E2)."""
+    return state.anchor_at + state.within - given.at
+
+
+def in_time(state: EscalationState, _given: RuleInput) -> timedelta:
+    """An answer has four hours, or what the trigger of a protocol says (R-E2, R-G16)."""
+    return state.within
 
 
 def _page(state: EscalationState, given: RuleInput) -> Message:
@@ -138,8 +149,8 @@ def _end_by_answer(state: EscalationState, _given: RuleInput) -> Message:
 
 
 def _end_by_time(state: EscalationState, _given: RuleInput) -> Message:
-    """Silence takes the first option, the conservative one (R-E2)."""
-    effect = state.options[0].effect
+    """Silence takes the first option, the conservative one, or the default of a protocol's trigger (R-E2, R-G16)."""
+    effect = state.default or state.options[0].effect
     return EscalationResolved(escalation_id=state.case_id, how="expired", by="referee", effect=effect)
 
 
@@ -175,9 +186,9 @@ ESCALATION: Final = Machine(
             OPEN,
             ADMIN,
             {EscalationAnswer: ANSWER, EscalationAck: Move((ACKNOWLEDGED,), passes)},
-            ANSWER_WITHIN,
+            in_time,
         ),
-        "expire": _owed(OPEN, REFEREE, RESOLVE, ANSWER_WITHIN, lasts=(ACKNOWLEDGED,), discharge=_end_by_time),
+        "expire": _owed(OPEN, REFEREE, RESOLVE, in_time, lasts=(ACKNOWLEDGED,), discharge=_end_by_time),
         "page": _owed(
             OPEN,
             REFEREE,

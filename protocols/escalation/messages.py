@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import operator
+from datetime import timedelta
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from moot.protocols.kernel.fields import Minted, Several
 from moot.protocols.kernel.message import Count, Ident, Message, Part, Text
+
+ANSWER_WITHIN: Final = timedelta(hours=4)
+"""Then the system takes the conservative action (spec 5.3)."""
 
 AUTO_RESOLUTION: Final = "4h (if no response, system takes conservative action)"
 """The words of spec 5.2."""
@@ -23,7 +27,11 @@ class Option(Part):
 
 
 class Escalation(Message):
-    """Ask the admin. Referee, #admin (spec 5.1, 5.2, R-E1)."""
+    """Ask the admin. Referee, #admin (spec 5.1, 5.2, R-E1).
+
+    `within_s` are the seconds for an answer, and `default` is the option that silence takes, where these are not four
+    hours and the first one (R-G16).
+    """
 
     case_field: ClassVar[str] = "escalation_id"
     type: Literal["ESCALATION"] = "ESCALATION"
@@ -38,6 +46,18 @@ class Escalation(Message):
     subject: Minted = ""
     evidence_seqs: Several[Count]
     options: Several[Option]
+    within_s: Annotated[Count, Field(exclude_if=operator.not_)] = 0
+    default: Annotated[Count, Field(exclude_if=operator.not_)] = 0
+
+    @property
+    def within(self) -> timedelta:
+        """Return the time for an answer."""
+        return timedelta(seconds=self.within_s) if self.within_s else ANSWER_WITHIN
+
+    @property
+    def default_option(self) -> Option:
+        """Return the option that silence takes."""
+        return next((one for one in self.options if one.n == self.default), self.options[0])
 
 
 class EscalationPaged(Message):

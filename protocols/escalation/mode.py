@@ -8,7 +8,7 @@ from typing import Final
 
 from moot.protocols.escalation.case import EscalationState
 from moot.protocols.escalation.messages import EscalationAnswer, ModeChanged, Option
-from moot.protocols.escalation.triggers import options_of
+from moot.protocols.escalation.triggers import TRIGGERS, options_of
 from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
@@ -125,7 +125,7 @@ class Modes(Fold):
         if isinstance(state, EscalationState):
             return state.options
         code = self._codes.get(case_id)
-        return options_of(code) if code is not None else ()
+        return options_of(code) if code is not None and code in TRIGGERS else ()
 
     def _remember(self, ended: EscalationState) -> None:
         self._codes[ended.case_id] = ended.code

@@ -5,15 +5,29 @@ Each trigger has at least two options; the first is the conservative one, which 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
-from moot.protocols.escalation.messages import Option
-from moot.protocols.kernel.times import hours, minutes
+from moot.protocols.escalation.messages import ANSWER_WITHIN, Option
+from moot.protocols.kernel.times import minutes
 
-ANSWER_WITHIN: Final = hours(4)
-"""Then the system takes the conservative action (spec 5.3)."""
+__all__ = [
+    "ANSWER_WITHIN",
+    "FIRES_AGAIN_AFTER",
+    "MAX_ANSWER_WITHIN",
+    "MAX_OPTIONS",
+    "PAGES",
+    "REPAGE_EVERY",
+    "TRIGGERS",
+    "Effect",
+    "Trigger",
+    "faults",
+    "numbered",
+    "options_of",
+]
+
 REPAGE_EVERY: Final = minutes(30)
 """URGENT ones page again this often until acknowledged (R-E2)."""
 PAGES: Final = 5
@@ -41,6 +55,13 @@ Effect = Literal[
 """What an answer does; `conservative` and `conservative_b` are R-B8's actions of System A and System B."""
 
 
+Level = Literal["ATTENTION", "DECISION_NEEDED", "URGENT"]
+System = Literal["A", "B", "panel", "society"]
+
+CODE: Final = re.compile("[a-z][a-z0-9_]{0,59}")
+"""What a code of a trigger, and the effect of an option, looks like."""
+
+
 class Trigger(NamedTuple):
     """One row of spec 5.1.
 
@@ -52,13 +73,17 @@ class Trigger(NamedTuple):
             `[budget] on_exhausted` says. Those about panels have no effect:
             what a panel did not decide stays undecided, whatever is answered, and a person may open another.
         source: Where the rule stands.
+        within: Time for an answer.
+        default: Number of the option that silence takes, counted from 1.
     """
 
-    level: Literal["ATTENTION", "DECISION_NEEDED", "URGENT"]
-    system: Literal["A", "B", "panel", "society"]
+    level: Level
+    system: System
     text: str
-    options: tuple[tuple[str, Effect], ...]
+    options: tuple[tuple[str, str], ...]
     source: str
+    within: timedelta = ANSWER_WITHIN
+    default: int = 1
 
 
 _CONSERVATIVE: Final[tuple[str, Effect]] = (
@@ -185,8 +210,48 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
 """All triggers, by code."""
 
 
+MAX_ANSWER_WITHIN: Final = timedelta(days=30)
+"""Longest time that a trigger of another protocol gives for an answer."""
+
+MAX_OPTIONS: Final = 20
+"""Options of a trigger at most: chat platforms show them as buttons."""
+
+
 def options_of(code: str) -> tuple[Option, ...]:
+    """Return the numbered options of a trigger of Moot's own."""
+    return numbered(TRIGGERS[code])
+
+
+def numbered(trigger: Trigger) -> tuple[Option, ...]:
     """Return the numbered options of a trigger."""
     return tuple(
-        Option(n=n, label=label, effect=effect) for n, (label, effect) in enumerate(TRIGGERS[code].options, 1)
+        Option(n=n, label=label, effect=effect) for n, (label, effect) in enumerate(trigger.options, 1)
     )
+
+
+def faults(code: str, trigger: object) -> Iterator[str]:
+    """Yield what is wrong with a trigger that a protocol declares, a sentence each."""
+    if not isinstance(trigger, Trigger):
+        yield f"the trigger {code} is a Trigger, not {type(trigger).__name__}"
+        return
+    if not CODE.fullmatch(code):
+        yield f"the trigger {code!r} must be named by small letters, digits and _"
+    if trigger.level not in get_args(Level):
+        yield f"the trigger {code}: there is no level {trigger.level!r}"
+    if trigger.system not in get_args(System):
+        yield f"the trigger {code}: there is no system {trigger.system!r}: say society"
+    try:
+        trigger.text.format(subject="")
+    except (LookupError, ValueError) as exc:
+        yield f"the trigger {code}: its text has a place for {exc}; there is one for {{subject}}"
+    if not 2 <= len(trigger.options) <= MAX_OPTIONS:
+        yield f"the trigger {code} must have 2 to {MAX_OPTIONS} options, not {len(trigger.options)}"
+    for label, effect in trigger.options:
+        if effect != "none" and effect in get_args(Effect):
+            yield f"the trigger {code}: the effect {effect} is Moot's own: choose another word"
+        if not CODE.fullmatch(effect) or not label.strip():
+            yield f"the trigger {code}: an option is (label, effect), its effect small letters, digits and _"
+    if not 1 <= trigger.default <= len(trigger.options):
+        yield f"the trigger {code}: its default must be the number of an option, not {trigger.default}"
+    if not timedelta(minutes=1) <= trigger.within <= MAX_ANSWER_WITHIN:
+        yield f"the trigger {code}: an answer has a minute to {MAX_ANSWER_WITHIN.days} days, not {trigger.within}"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Final, NamedTuple
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
 
 from moot.protocols.escalation.case import KIND, EscalationState
 from moot.protocols.escalation.messages import (
@@ -17,7 +17,12 @@ from moot.protocols.escalation.messages import (
     EscalationPaged,
     EscalationResolved,
 )
-from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_of
+from moot.protocols.escalation.triggers import (
+    ANSWER_WITHIN,
+    FIRES_AGAIN_AFTER,
+    Trigger,
+    numbered,
+)
 from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
@@ -111,7 +116,7 @@ class GuardedSource(Source):
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Return the conditions that this envelope makes true or false, none where the source raises."""
         try:
-            return self._checked(self.inner.changes(env, fx, docket))
+            return self._checked(self.inner.changes(env, fx, docket), docket)
         except Exception as exc:
             self._fault(exc, docket)
             return ()
@@ -130,18 +135,18 @@ class GuardedSource(Source):
     def timed(self, now: datetime, docket: Docket) -> Iterable[Condition]:
         """Return the conditions that time alone has made true by `now`, none where the source raises."""
         try:
-            return self._checked(self.inner.timed(now, docket))
+            return self._checked(self.inner.timed(now, docket), docket)
         except Exception as exc:
             self._fault(exc, docket)
             return ()
 
     @staticmethod
-    def _checked(conditions: Iterable[Condition]) -> list[Condition]:
-        found = list(conditions)
+    def _checked(conditions: Iterable[Condition], docket: Docket) -> list[Condition]:
+        found, triggers = list(conditions), docket.rules.triggers
         for one in found:
-            if one.code not in TRIGGERS:
+            if one.code not in triggers:
                 raise LocalProtocolError(f"there is no trigger {one.code}")
-            escalation_of(one)
+            escalation_of(one, triggers[one.code])
         return found
 
     def _fault(self, error: Exception, docket: Docket) -> None:
@@ -222,7 +227,7 @@ class Watch(Fold):
         """Revoke what time alone had made due just before a person stopped its system (K5, R-F12)."""
         for condition in self._due(env.sent_at, docket):
             watched = self.watched.setdefault((condition.code, condition.subject), Watched())
-            if not _is_suspended(condition, docket) or watched.open_case is not None:
+            if not self._is_suspended(condition, docket) or watched.open_case is not None:
                 continue
             if _fires(watched, env.sent_at):
                 self._overtake(_key(condition, watched), env.seq, docket, was_due=True)
@@ -272,12 +277,12 @@ class Watch(Fold):
         if watched.open_case is not None:
             watched.recur(env.seq)
             return _added_page(condition, watched, env) if condition.added else None
-        if _is_suspended(condition, docket):
+        if self._is_suspended(condition, docket):
             self._suspended[key] = condition
             return None
         if _key(condition, watched) in docket.pending or not _fires(watched, env.sent_at):
             return None
-        return self._escalation(condition, watched)
+        return self._escalation(condition, watched, docket)
 
     def _overtake(self, key: str, seq: int, docket: Docket, *, was_due: bool = False) -> bool:
         """Take a duty back; it may be under way, so its id is used up, and it is overtaken, not faulty (K5)."""
@@ -311,13 +316,14 @@ class Watch(Fold):
             )
         return None
 
-    def _escalation(self, condition: Condition, watched: Watched) -> Draft:
+    @staticmethod
+    def _escalation(condition: Condition, watched: Watched, docket: Docket) -> Draft:
         return Draft(
             channel="#admin",
             author=REFEREE,
             actor=OFFICER,
             key=_key(condition, watched),
-            body=escalation_of(condition),
+            body=escalation_of(condition, docket.rules.triggers[condition.code]),
         )
 
     def alarm(self, docket: Docket) -> datetime | None:
@@ -328,7 +334,7 @@ class Watch(Fold):
             if alarm is None:
                 continue
             for condition in source.timed(alarm, docket):
-                if _is_suspended(condition, docket):
+                if self._is_suspended(condition, docket):
                     continue
                 watched = self.watched.get((condition.code, condition.subject))
                 if watched is not None and watched.open_case is not None:
@@ -342,8 +348,9 @@ class Watch(Fold):
         drafts = []
         for condition in self._due(now, docket):
             watched = self.watched.get((condition.code, condition.subject), Watched())
-            if watched.open_case is None and _fires(watched, now) and not _is_suspended(condition, docket):
-                drafts.append(self._escalation(condition, watched))
+            is_suspended = self._is_suspended(condition, docket)
+            if watched.open_case is None and _fires(watched, now) and not is_suspended:
+                drafts.append(self._escalation(condition, watched, docket))
         return drafts
 
     def _due(self, now: datetime, docket: Docket) -> Iterator[Condition]:
@@ -362,16 +369,19 @@ class Watch(Fold):
         seq = self._overtaken.get(env.id)
         return seq is not None and env.seq - seq <= REMEMBERED
 
+    @staticmethod
+    def _is_suspended(condition: Condition, docket: Docket) -> bool:
+        """Return whether a person stopped the system that a condition concerns (R-F12, rules version 4)."""
+        context = docket.context
+        return (
+            context.version >= SECOND_AUDIT
+            and docket.rules.triggers[condition.code].system in context.stopped
+        )
+
     def is_open(self, code: str, subject: str) -> bool:
         """Say whether an escalation of this condition is open."""
         watched = self.watched.get((code, subject))
         return watched is not None and watched.open_case is not None
-
-
-def _is_suspended(condition: Condition, docket: Docket) -> bool:
-    """Return whether a person stopped the system that a condition concerns (R-F12, rules version 4)."""
-    context = docket.context
-    return context.version >= SECOND_AUDIT and TRIGGERS[condition.code].system in context.stopped
 
 
 def _added_page(condition: Condition, watched: Watched, env: Envelope) -> Draft:
@@ -389,11 +399,20 @@ def _added_page(condition: Condition, watched: Watched, env: Envelope) -> Draft:
     )
 
 
-def escalation_of(condition: Condition) -> Escalation:
-    """Return the ESCALATION of a condition."""
+def escalation_of(condition: Condition, trigger: Trigger) -> Escalation:
+    """Return the ESCALATION of a condition by its row of the trigger table."""
     code, subject = condition.code, condition.subject
-    trigger = TRIGGERS[code]
-    options = options_of(code)
+    options = numbered(trigger)
+    own: dict[str, Any] = {}
+    if trigger.within != ANSWER_WITHIN:
+        own["within_s"] = round(trigger.within.total_seconds())
+    if trigger.default != 1:
+        own["default"] = trigger.default
+    if own:
+        minutes = trigger.within / timedelta(minutes=1)
+        own["auto_resolution_timeout"] = (
+            f"{minutes:g} min (if no response, option {trigger.default} is taken)"
+        )
     return Escalation(
         level=trigger.level,
         system=trigger.system,
@@ -404,6 +423,7 @@ def escalation_of(condition: Condition) -> Escalation:
         subject=subject,
         evidence_seqs=condition.evidence,
         options=options,
+        **own,
     )
 
 

@@ -19,7 +19,9 @@ WORDING: Final[Mapping[str, str]] = {
 }
 
 UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
-    "ESCALATION": frozenset({"evidence_seqs", "options", "subject", "suggested_actions", "trigger"}),
+    "ESCALATION": frozenset(
+        {"default", "evidence_seqs", "options", "subject", "suggested_actions", "trigger", "within_s"}
+    ),
 }
 """Fields that no card shows: they say again what stands there already, or nothing to people."""
 

@@ -176,7 +176,10 @@ class Docket:
         if not brought:
             return False
         state = self.cases.get(duty.case_id) if duty.case_id is not None else None
-        names = {brought.get(duty.body.type), brought.get(state.kind) if state is not None else None}
+        subject = getattr(duty.body, "subject", None)
+        about = self.cases.get(subject) if isinstance(subject, str) else None
+        kinds = [one.kind for one in (state, about) if one is not None]
+        names = {brought.get(duty.body.type), *map(brought.get, kinds)}
         return not names <= {None, *self.context.spoken}
 
     def is_foreign(self, env: Envelope) -> bool:
@@ -188,12 +191,16 @@ class Docket:
             return False
         matrix = self.rules.matrix
         about = getattr(env.body, "seat", None) if env.author in OFFICERS else None
+        subject, code = (getattr(env.body, name, None) for name in ("subject", "trigger_code"))
         is_foreign = (
             type(env.body) is Opaque
             or env.author not in matrix.seats
             or env.channel not in matrix.channels
             or (about is not None and about not in matrix.seats)
             or (env.case_id in self._foreign and env.case_id not in self.cases)
+            # An escalation of such a case, or by a trigger of such a protocol.
+            or (isinstance(subject, str) and subject in self._foreign)
+            or (code is not None and code not in self.rules.triggers)
         )
         if is_foreign and env.case_id is not None:
             self._foreign.add(env.case_id)

@@ -21,8 +21,11 @@ from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.rule_faults import FAULTED
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 from moot.protocols.kernel.steps import (
+    ANSWERED,
     ENDED,
+    EXPIRED,
     STOP,
+    Asks,
     Effect,
     Move,
     Owe,
@@ -82,6 +85,7 @@ class Machine:
         children: By (phase, kind), what the end of a case in this one does; that of another does nothing.
         dry: By phase, the move that is made when nothing is owed in it any more; its effect is None where something
             else is waited for.
+        asks: By phase, the escalation that a case raises when it enters it; a case that leaves it withdraws it.
         outcomes: What rulings on silence may say; empty: what its steps say. Where a step's outcome is a function, this
             is what it is held to.
         idle: Phases in which nobody owes, each with what ends it.
@@ -105,6 +109,7 @@ class Machine:
     rulings: Mapping[str, Move] = field(default_factory=dict)
     children: Mapping[tuple[str, str], Move] = field(default_factory=dict)
     dry: Mapping[str, Move] = field(default_factory=dict)
+    asks: Mapping[str, Asks] = field(default_factory=dict)
     outcomes: tuple[str, ...] = ()
     idle: Mapping[str, str] = field(default_factory=dict)
     parent_of: Callable[[Message], str | None] | None = None
@@ -324,6 +329,10 @@ class Machine:
             LocalProtocolError: No row says what it does.
         """
         given = RuleInput(context, env, due)
+        if due is None and self.asks and decision.outcome != STOP and decision.reason in (ANSWERED, EXPIRED):
+            asks = self.asks.get(state.phase)
+            # It went on a moment before its answer came.
+            return state if asks is None else self.moved(state, asks.move, given)
         reason = STOP if decision.outcome == STOP else decision.reason
         move = self.rulings.get(reason)
         if due is not None and reason != STOP:
@@ -375,7 +384,7 @@ def faults(machine: Machine) -> Iterator[str]:
     """Say how a machine's table contradicts itself: each sentence names the row."""
     phases = set(machine.phases)
     owing = {step.phase for step in machine.steps.values()}
-    for phase in sorted(phases ^ (owing | set(machine.idle))):
+    for phase in sorted(phases ^ (owing | set(machine.idle) | set(machine.asks))):
         yield (
             f"nobody owes in the phase {phase}, and nothing says what ends it"
             if phase in phases
@@ -443,6 +452,8 @@ def rows(machine: Machine) -> Iterator[Row]:
         yield Row(phase, f"{name} unowed", move)
     for (phase, child), move in machine.children.items():
         yield Row(phase, f"its {child} ended", move)
+    for phase, asks in machine.asks.items():
+        yield Row(phase, f"answer to {asks.trigger}", asks.move)
     for phase, move in machine.dry.items():
         yield Row(phase, "nothing is owed any more", move)
     for reason, move in machine.rulings.items():

@@ -53,6 +53,7 @@ class Protocol:
         folds: Make what it folds from the log for its rules.
         cycles: Make the folds that come after all others: what officers open by the clock.
         sources: Makes the conditions that the watch escalates.
+        triggers: Its rows of the trigger table, by code; see `moot.protocols.escalation.triggers.Trigger`.
         caseless: Types that need no open case, each with a check of its own or None.
         asides: Those among them that move no case even when they name an open one.
         lifecycle: Types that move the context itself.
@@ -84,6 +85,7 @@ class Protocol:
     folds: Sequence[Callable[[], Fold]] = ()
     cycles: Sequence[Callable[[], Fold]] = ()
     sources: Callable[[], Sequence[Any]] = tuple
+    triggers: Mapping[str, Any] = field(default_factory=dict)
     caseless: Mapping[str, Check | None] = field(default_factory=dict)
     asides: frozenset[str] = frozenset()
     lifecycle: frozenset[str] = frozenset()
@@ -154,6 +156,10 @@ def _faults(protocol: Protocol) -> Iterator[str]:
     for name, mark in protocol.marks.items():
         if mark not in MARKS:
             yield f"the message type {name} is marked {mark!r}, which is none of {', '.join(MARKS)}"
+    for machine in protocol.cases:
+        for phase, asks in machine.asks.items():
+            if asks.trigger not in protocol.triggers:
+                yield f"the machine {machine.kind}, {phase}: the trigger {asks.trigger} is not declared"
     for act in protocol.acts:
         yield from kernel_acts.faults(act)
     for name in repeated(word for act in protocol.acts for word in {act.name, act.word}):
@@ -170,6 +176,7 @@ def clashes(protocols: Sequence[Protocol]) -> Iterator[str]:
     places: dict[str, str] = {}
     kinds: dict[str, str] = {}
     acts: dict[str, str] = {}
+    codes: dict[str, str] = {}
     for name in repeated(protocol.name for protocol in protocols):
         yield f"there are two protocols {name}"
     for one in protocols:
@@ -177,6 +184,7 @@ def clashes(protocols: Sequence[Protocol]) -> Iterator[str]:
         yield from _taken(one, "seat", (info.seat for info in one.seats), seats, "; say uses instead")
         yield from _taken(one, "channel", (channel.name for channel in one.channels), places)
         yield from _taken(one, "kind of case", (case.kind for case in one.cases), kinds)
+        yield from _taken(one, "trigger", one.triggers, codes)
         yield from _taken(one, "act", (word for act in one.acts for word in (act.name, act.word)), acts)
     for one in protocols:
         own = {info.seat for info in one.seats}

@@ -61,6 +61,7 @@ class Rules:
         caseless: Types that need no open case, each with a check of its own or None.
         asides: Those among them that move no case even when they name an open one.
         added: Names of the protocols that are not Moot's own.
+        triggers: Rows of the trigger table, by code: what may escalate.
         brought: Which of those brings a kind of case or a type of message.
         lifecycle: Types that move the context itself.
         unowed: Officers' types that no table asks for (AUDIT of a refusal).
@@ -85,6 +86,7 @@ class Rules:
     resembles: Callable[[Message, Message, RuleContext], bool]
     asides: frozenset[str] = frozenset()
     added: frozenset[str] = frozenset()
+    triggers: Mapping[str, Any] = field(default_factory=dict)
     brought: Mapping[str, str] = field(default_factory=dict)
     openers: Mapping[str, Machine] = field(init=False)
     facts: frozenset[str] = field(init=False)

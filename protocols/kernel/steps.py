@@ -158,6 +158,29 @@ class Missed:
         return Decision(outcome, self.reason, self.rule)
 
 
+ANSWERED: Final = "answered"
+EXPIRED: Final = "expired"
+"""Reasons of the ruling that hands the answer to an escalation back to its case: a person gave it, or time did."""
+
+
+class Asks(NamedTuple):
+    """An escalation that a case raises when it enters a phase, and what its end does (R-G16).
+
+    Attributes:
+        trigger: Code of its trigger, one of its protocol's `triggers`; `{subject}` in its text is the id of the case.
+        channel: Channel of the ruling that hands the answer back.
+        context: (state) -> text of what a person should know to decide.
+        move: What the ruling does. `body.outcome` is the effect of the chosen option, of the default one where nobody
+            answered in time, and `none` where the answer was words of the person's own; `body.reason` is `answered` or
+            `expired`.
+    """
+
+    trigger: str
+    channel: str
+    context: Callable[[Any], str]
+    move: Move
+
+
 _PASSES: Final = Effect()
 
 

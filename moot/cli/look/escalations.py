@@ -72,9 +72,7 @@ class Raised:
     @property
     def answer_by(self) -> datetime:
         """Return when silence leads to the conservative action; outages have been added."""
-        from moot.protocols.escalation.triggers import ANSWER_WITHIN
-
-        return self.due_at or self.envelope.sent_at + ANSWER_WITHIN
+        return self.due_at or self.envelope.sent_at + self.body.within
 
     def remaining(self, now: datetime | None) -> timedelta | None:
         """Return the time that is left for an answer; None once it has ended."""
@@ -108,7 +106,8 @@ class Raised:
 def escalations(named: Source = DEFAULT, as_json: AsJson = False) -> None:
     """Show what asks for an admin: why, what may be answered, how long there is, how it ended.
 
-    Without an answer in time the first option, the conservative one, is taken. Answer with moot reply. A trigger
+    Without an answer in time the first option, the conservative one, is taken, or what a protocol of your own declares.
+    Answer with moot reply. A trigger
     that comes up again meanwhile is added to its open escalation: how often, and in which messages last.
     """
     found, now = raised(named)
@@ -208,8 +207,12 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
     if one.answer is not None:
         rows.append(("answered", f"by {one.answer['by']}"))
     elif left is not None:
+        n = body.default_option.n
         rows.append(
-            ("left", f"{duration(left)}, then option 1" if left > timedelta(0) else "none: option 1 follows")
+            (
+                "left",
+                f"{duration(left)}, then option {n}" if left > timedelta(0) else f"none: option {n} follows",
+            )
         )
     for option in body.options:
         rows.append((f"option {option.n}", clean(option.label)))

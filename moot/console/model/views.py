@@ -332,8 +332,9 @@ class EscalationView:
         trigger: What triggered it, in words.
         context: More about it.
         options: What may be answered.
+        default: Number of the option that silence leads to.
         raised_at: When.
-        answer_by: When silence leads to the first option.
+        answer_by: When silence leads to the default option.
         state: `open`, `acknowledged`, `answered`, `expired` or `withdrawn`.
         pages: Further pages so far.
         acknowledged_by: User id.
@@ -353,6 +354,7 @@ class EscalationView:
     raised_at: datetime
     answer_by: datetime
     state: str
+    default: int = 1
     pages: int = 0
     acknowledged_by: str | None = None
     answered_by: str | None = None

@@ -25,6 +25,7 @@ from moot.console.model.interface import (
 )
 from moot.console.page.calls import tightest
 from moot.console.page.cards import card_of
+from moot.protocols.escalation.triggers import TRIGGERS
 from moot.protocols.kernel.minds import MODEL
 from moot.protocols.kernel.officers import WAITING
 from moot.protocols.kernel.seats import ADMIN, OFFICERS
@@ -114,7 +115,7 @@ STAYS: Final[Mapping[str, str]] = {"halt": "trading stays halted", "deployment":
 
 def freely_of(one: EscalationView) -> str:
     """Say what an answer in own words does: it ends the escalation, with effect none (R-E2)."""
-    stays = STAYS.get(one.code, "nothing is done")
+    stays = STAYS.get(one.code, "nothing is done" if one.code in TRIGGERS else "its case gets no option")
     return (
         "Own words are recorded and end it, but they choose none of these answers, not even the first: "
         f"{stays}. To have one of them done, press it."
@@ -124,8 +125,10 @@ def freely_of(one: EscalationView) -> str:
 def said_of(one: EscalationView) -> str:
     """Say how an escalation ended, or was answered: by whom, with what; "" while nobody answered."""
     if one.state == "expired":
-        first = clean(one.options[0].label, 400) if one.options else "nothing"
-        return f"nobody answered, so the first answer was taken: {first}"
+        taken = next((o for o in one.options if o.n == one.default), None)
+        label = clean(taken.label, 400) if taken is not None else "nothing"
+        which = "the first answer" if one.default == 1 else f"answer {one.default}"
+        return f"nobody answered, so {which} was taken: {label}"
     if one.state == "withdrawn":
         return "withdrawn: what it was about has ended"
     if one.state != "answered":
@@ -181,6 +184,7 @@ def raised_of(one: EscalationView) -> dict[str, Any]:
         "trigger": clean(derived(one.trigger), 400),
         "context": clean(spoken(one.context), 4_000),
         "options": [{"n": o.n, "label": clean(o.label, 400), "effect": o.effect} for o in one.options],
+        "default": one.default,
         "due": rfc3339(one.answer_by),
         "acked": clean(one.acknowledged_by, 60) if one.acknowledged_by else "",
         "answered": one.state == "answered" and one.ended_at is None,

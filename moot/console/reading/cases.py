@@ -29,7 +29,6 @@ from moot.protocols.escalation.messages import (
     EscalationPaged,
     EscalationResolved,
 )
-from moot.protocols.escalation.triggers import ANSWER_WITHIN
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import Obligation
@@ -187,7 +186,8 @@ def _escalation(
         context=body.context,
         options=tuple(OptionView(option.n, option.label, option.effect) for option in body.options),
         raised_at=env.sent_at,
-        answer_by=env.sent_at + ANSWER_WITHIN,
+        answer_by=env.sent_at + body.within,
+        default=body.default_option.n,
         state="open",
     )
     for other in said:

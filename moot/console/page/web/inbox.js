@@ -24,7 +24,7 @@ const One = {
     say, minute, titleOf, unnumbered,
     // An answer cannot be taken back: it is asked for once more, with what it does.
     async choose(o) {
-      const silent = this.e.options[0]?.n === o.n ? "This is also what happens if nobody answers." : "";
+      const silent = this.e.default === o.n ? "This is also what happens if nobody answers." : "";
       if (await this.confirm({ title: `Answer with “${o.label}”?`, text: this.e.trigger, details: [silent, o.does, "The answer closes the question and cannot be taken back."], yes: "Send this answer" })) this.act("answer", { option: o.n, text: null });
     },
     async write() { if (await this.confirm({ title: "Answer in your own words?", text: this.text.trim(), details: [this.e.freely], yes: "Send this answer" })) this.act("answer", { option: null, text: this.text }); },
@@ -39,11 +39,11 @@ const One = {
   },
   template: `<section class="sheet" :id="e.id" :aria-labelledby="'t' + e.id"><div class="l1"><span :class="['level', e.level]">{{ say(e.level).toLowerCase() }}</span>
       <a class="chip" :href="'/case/' + encodeURIComponent(e.id)" data-go>Open the case</a><span class="small idp">{{ e.id }}</span><span v-if="e.acked" class="soft">seen by {{ e.acked }}</span>
-      <span v-if="left" :class="['left', {late: isLate}]">{{ isLate ? left : left + ' left, then the first option' }}</span></div>
+      <span v-if="left" :class="['left', {late: isLate}]">{{ isLate ? left : left + ' left, then ' + (e.default === 1 ? 'the first option' : 'option ' + e.default) }}</span></div>
     <h2 :id="'t' + e.id"><Say :text="e.trigger" :own="e.id"/></h2><p class="ctx" tabindex="0"><Say :text="e.context" :own="e.id"/></p>
     <p v-if="origins.length" class="origins"><span class="soft">What led to it:</span> <template v-for="o in origins" :key="o.id"><CaseLink :id="o.id" :lead="titleOf(o.id).startsWith(o.kind) ? '' : o.kind + ': '" :most="60"/> </template></p>
-    <div class="options"><button v-for="(o, n) in e.options" class="btn" :disabled="busy || !!why" :title="why" @click="choose(o)">
-      <span>{{ o.label }}</span><small>{{ n === 0 ? 'taken if nobody answers' : '' }}</small></button></div>
+    <div class="options"><button v-for="o in e.options" :key="o.n" class="btn" :disabled="busy || !!why" :title="why" @click="choose(o)">
+      <span>{{ o.label }}</span><small>{{ o.n === e.default ? 'taken if nobody answers' : '' }}</small></button></div>
     <form class="freely" @submit.prevent="write"><input type="text" v-model="text" maxlength="20000" :disabled="busy || !!why" :title="why" placeholder="Or answer in your own words" :aria-label="'answer in words: ' + e.trigger" :aria-describedby="e.options.length ? 'w' + e.id : null">
       <button class="btn" :disabled="busy || !!why || !text.trim()" :title="why">Answer</button>
       <button type="button" class="btn" :disabled="busy || !!why || !!e.acked" :title="why || (e.acked ? 'seen by ' + e.acked : '')" @click="act('ack', {})">Acknowledge</button></form>
