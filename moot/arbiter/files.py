@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from moot.protocols.arbiter.hashes import whole_numbers
+from moot.protocols.arbiter.hashes import ecma_json, whole_numbers
 from moot.protocols.arbiter.record import Record
 
 
@@ -25,6 +26,19 @@ def line_of(record: Record) -> bytes:
     return line + b"\n"
 
 
+def _ecma_line(record: Record) -> bytes:
+    line = line_of(record)
+    if not _EXPONENT.search(line):
+        return line
+    text = ecma_json(json.loads(line), key=None)
+    for end, escaped in _LINE_ENDS:
+        text = text.replace(end.decode(), escaped.decode())
+    return f"{text}\n".encode()
+
+
+_EXPONENT: Final = re.compile(rb"\de[-+]?\d")
+"""How numbers look that programs write differently; it may also stand in a text."""
+
 _LINE_ENDS: Final = tuple((end.encode(), f"\\u{ord(end):04x}".encode()) for end in "\u0085\u2028\u2029")
 
 
@@ -39,7 +53,7 @@ def write_json(path: Path, value: Record | dict[str, Any]) -> None:
 
 
 def write_lines(path: Path, records: Iterable[Record]) -> None:
-    """Write a file of lines that are all known.
+    """Write a file of lines that are all known, numbers as ECMAScript writes them: a plan is the same whoever draws it.
 
     Raises:
         OSError: It cannot be written; what was there is still there.
@@ -47,7 +61,7 @@ def write_lines(path: Path, records: Iterable[Record]) -> None:
 
     def write(part: Path) -> None:
         with part.open("wb") as file:
-            file.writelines(map(line_of, records))
+            file.writelines(map(_ecma_line, records))
 
     write_whole(path, write)
 

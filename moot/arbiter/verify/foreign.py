@@ -7,9 +7,8 @@ one that the checks can read; what they judge by its bytes, such as hashes, they
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +16,8 @@ from jsonschema import Draft202012Validator
 
 from moot.arbiter import schemas
 from moot.config.arbiter.configuring import BACKOFF_MS, EMBEDDING_MAX_CHARS, STOP_POLICY, TIMEOUTS
-from moot.protocols.arbiter.hashes import sha256_of_text
+from moot.protocols.arbiter.hashes import ecma_json, sha256_of_text, whole_numbers
+from moot.protocols.kernel.canonical import canonical_json
 
 _PUNCTUATION: Final = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
 """ASCII punctuation in the order of the Unicode Collation Algorithm, before digits and letters."""
@@ -260,34 +260,14 @@ def _accepts_null(shape: Any) -> bool:
 
 
 def hashes_elsewhere(value: Any) -> set[str]:
-    """Return the SHA-256 hashes that other programs give plain data: of JSON as ECMAScript writes it, keys sorted.
+    """Return the SHA-256 hashes that other programs and earlier versions give plain data, keys sorted.
 
-    Keys are sorted by code point, or by the rules of a locale.
+    Keys are sorted by code point, or by the rules of a locale; earlier versions wrote numbers as Python does.
     """
-    return {sha256_of_text(_ecma_json(value, key)) for key in (str, _collated)}
-
-
-def _ecma_json(value: Any, key: Callable[[str], Any]) -> str:
-    if isinstance(value, dict):
-        names = sorted(value, key=key)
-        inner = ",".join(f"{_ecma_json(name, key)}:{_ecma_json(value[name], key)}" for name in names)
-        return f"{{{inner}}}"
-    if isinstance(value, list):
-        return f"[{','.join(_ecma_json(one, key) for one in value)}]"
-    if isinstance(value, float):
-        return _ecma_number(value)
-    text = json.dumps(value, ensure_ascii=False)
-    # Half of a surrogate pair is written as an escape.
-    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
-
-
-def _ecma_number(value: float) -> str:
-    if value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    if abs(value) >= 1e-6:
-        return repr(value) if "e" not in repr(value) or abs(value) >= 1 else f"{Decimal(repr(value)):f}"
-    mantissa, exponent = repr(value).split("e")
-    return f"{mantissa}e{int(exponent)}"
+    found = {sha256_of_text(ecma_json(value, key)) for key in (str, _collated)}
+    with suppress(UnicodeEncodeError):
+        found.add(sha256_of_text(canonical_json(whole_numbers(value))))
+    return found
 
 
 def _collated(name: str) -> tuple[list[tuple[int, int]], list[bool]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.arbiter.generated import PlannedTrial, ResolvedConfiguration
-from moot.protocols.arbiter.hashes import AT_ONCE, config_sha256, plan_sha256, sha256_of
+from moot.protocols.arbiter.hashes import AT_ONCE, config_sha256, plan_sha256, sha256_of, sha256_of_text
 from moot.protocols.arbiter.plan import plan
 from moot.protocols.arbiter.prng import Purpose, Stream, stream
 from tests.doubles.arbiter_configs import resolved
@@ -162,3 +162,21 @@ def test_the_id_of_a_run_does_not_count_in_the_hash_of_its_configuration() -> No
 def test_the_order_of_keys_and_the_way_to_write_a_whole_number_do_not_count() -> None:
     assert sha256_of({"b": 1.0, "a": [2]}) == sha256_of({"a": [2.0], "b": 1})
     assert sha256_of({}) == "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [
+        (1e-5, "0.00001"),
+        (-2.5e-6, "-0.0000025"),
+        (1.5e-7, "1.5e-7"),
+        (1e20, "1" + "0" * 20),
+        (1e21, "1e+21"),
+        (2.0, "2"),
+    ],
+)
+def test_numbers_are_hashed_as_ecmascript_writes_them(number: float, written: str) -> None:
+    assert sha256_of({"b": [number], "a": "1.0, 1e-05"}) == sha256_of_text(
+        f'{{"a":"1.0, 1e-05","b":[{written}]}}'
+    )
+    assert sha256_of(number) == sha256_of_text(written)
