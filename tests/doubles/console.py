@@ -17,17 +17,24 @@ from moot.console.options import ConsoleOptions
 from moot.console.serving.access import NAME
 from moot.console.serving.server import serve
 from moot.console.watching import KNOCKING, Watching
+from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.rulebook import rules
 from tests.doubles.biglog import Chance
 from tests.doubles.data_dir import write_log
 from tests.doubles.waiting import until
 
 
 def by_chance(messages: int, **how: Any) -> list[Envelope]:
-    """Make a valid log of about so many messages, with silence and faults in it."""
+    """Make a valid log of about so many messages, with silence and faults in it, that ends inside a case."""
     log: list[Envelope] = []
     Chance(log.append, **{"silence": 0.05, "faults": 0.05, **how}).live(messages=messages)
-    return log
+    docket, end = Docket(rules()), 0
+    for count, env in enumerate(log, 1):
+        docket.fold(env)
+        if any(state.owed for state in docket.cases.values()):
+            end = count
+    return log[:end]
 
 
 def written(directory: Path, messages: int, **how: Any) -> list[Envelope]:

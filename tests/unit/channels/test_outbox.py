@@ -612,6 +612,7 @@ def test_one_channel_that_is_down_holds_up_no_other_and_is_told_once(tmp_path):
             assert (await store.counts())["done"] <= 20
             is_back = True
             await settled(store, 22)
+            await until(lambda: len(troubles) == 2)
         assert [item.seq for item in surface.posted if item.channel == "#admin"] == [1, 2]
         assert [(t.surface, t.channel, t.why) for t in troubles] == [
             ("scripted", "#admin", "#admin is gone; run: moot fake setup"),
@@ -630,6 +631,7 @@ async def test_a_channel_that_fails_again_after_it_was_well_is_told_again(tmp_pa
     log.say("2")
     async with mirroring(log, surface, tmp_path, on_trouble=troubles.append) as (store, _):
         await settled(store, 2)
+        await until(lambda: len(troubles) == 5)
     assert [trouble.why for trouble in troubles] == ["gone", "", "gone", "no permission", ""]
 
 
