@@ -44,6 +44,7 @@ class Answer:
         outcome: How it ended; only `answered` may be used.
         why: One line for people when it is not answered; "" otherwise.
         fault: What was wrong at the provider.
+        is_flagged: Whether the form is right and the answer of no use; `value` or `text` is set all the same.
         text: What the model wrote.
         value: What the form's judge made of it; None without a form or before it is answered.
         tool_calls: The tools that it wants called instead of answering.
@@ -62,6 +63,7 @@ class Answer:
     outcome: Outcome
     why: str = ""
     fault: Fault = ""
+    is_flagged: bool = False
     text: str = ""
     value: Any = None
     tool_calls: tuple[ToolCall, ...] = ()

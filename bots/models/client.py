@@ -244,4 +244,5 @@ class ModelClient:
         if clean.outcome == answer.outcome and bool(clean.tool_calls) == bool(answer.tool_calls):
             return replace(clean, usage=answer.usage, fault=answer.fault, retry_status=answer.retry_status)
         # Only what is taken out keeps it from being read so; whatever is posted of it, the log redacts.
-        return replace(answer, why=clean.why if answer.why else "", text=clean.text, reply=reply.body)
+        why = clean.why if answer.why and not answer.is_flagged else answer.why
+        return replace(answer, why=why, text=clean.text, reply=reply.body)

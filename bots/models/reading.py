@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from moot.bots.models.answer import Answer, Fault, ToolCall
 from moot.bots.models.errors import one_line
-from moot.bots.models.forms import Form
 from moot.bots.models.request import Request, Rung
 from moot.bots.models.strict_json import Ambiguous, marking, one_object
 from moot.protocols.calls.usage import Usage
@@ -184,7 +183,8 @@ def answered(told: Answer, said: Said, request: Request, rung: Rung) -> Answer:
         if form is not None and (given := [call for call in calls if call.name == form.name]):
             if len(calls) > 1:
                 raise ValueError("the reply both answers and calls a tool")
-            return replace(told, outcome="answered", value=form.judge(dict(given[0].arguments)))
+            found = dict(given[0].arguments)
+            return _weighed(replace(told, value=form.judge(found)), found, request)
         if calls:
             return replace(told, outcome="answered", tool_calls=calls)
         if not told.text.strip():
@@ -192,10 +192,12 @@ def answered(told: Answer, said: Said, request: Request, rung: Rung) -> Answer:
                 "the reply is empty but for its reasoning" if said.has_reasoning else "the reply is empty"
             )
         if form is None:
-            return replace(told, outcome="answered")
+            return _weighed(told, told.text, request)
         if rung == "tool":
             raise ValueError(f"the reply does not call {form.name}")
-        return replace(told, outcome="answered", value=_judged(told.text, form, rung))
+        fenced = _FENCED.fullmatch(told.text) if rung == "prompt" else None
+        found = one_object(fenced[1] if fenced else told.text)
+        return _weighed(replace(told, value=form.judge(found)), found, request)
     except ValueError as exc:
         return replace(told, outcome="unparsable", why=one_line(str(exc)))
 
@@ -233,9 +235,12 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _judged(text: str, form: Form, rung: Rung) -> Any:
-    fenced = _FENCED.fullmatch(text) if rung == "prompt" else None
-    return form.judge(one_object(fenced[1] if fenced else text))
+def _weighed(told: Answer, found: object, request: Request) -> Answer:
+    """Return an answer in the right form, flagged where it is of no use."""
+    why = request.flag_of(found) if request.flag_of is not None else ""
+    if why:
+        return replace(told, outcome="unparsable", why=one_line(why), is_flagged=True)
+    return replace(told, outcome="answered")
 
 
 def _offered(calls: Sequence[Called], request: Request, rung: Rung) -> tuple[ToolCall, ...]:

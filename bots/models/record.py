@@ -59,6 +59,9 @@ def answer_in(record: bytes, read: Read, *, is_judged: bool = False) -> Answer:
     if not ended.status:
         return ended
     found = replace(read(ended.status, ended.reply), tries=ended.tries, latency_ms=ended.latency_ms)
+    if found.is_flagged and ended.outcome == "answered":
+        # It was used when it came.
+        return replace(found, outcome="answered", why="", is_flagged=False)
     if not is_judged and ended.outcome in JUDGED and found.outcome in JUDGED:
         return found
     return replace(found, outcome=ended.outcome, why=ended.why, fault=ended.fault)

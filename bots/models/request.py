@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from moot.bots.models.bounds import without_bounds
@@ -49,6 +49,7 @@ class Request:
         presence_penalty: Against what was said at all; None: the provider's own. Not every API knows it.
         frequency_penalty: Against what was said often; as `presence_penalty`.
         shows_schema: Whether the form's schema stands in the prompt too.
+        flag_of: Returns why an answer in the right form is of no use, "" otherwise; None: every one is.
     """
 
     messages: tuple[Mapping[str, Any], ...]
@@ -60,6 +61,7 @@ class Request:
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
     shows_schema: bool = True
+    flag_of: Callable[[object], str] | None = field(default=None, repr=False, compare=False)
 
 
 LONGER: Final = 4

@@ -18,6 +18,7 @@ from moot.bots.minds.model.toolkit import Toolkit
 from moot.bots.models.request import Rung, Tool
 from moot.config.prompts import load_prompts
 from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.envelope import Actor, Envelope
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.research.messages import Concede, Rebuttal, RiskAssessment, RiskScores, Verdict
@@ -107,6 +108,28 @@ def ask(
     return asyncio.run(main())
 
 
+def posted(author: str, body: RiskAssessment) -> Envelope:
+    """Return a message of the debate as it stands in a log."""
+    return Envelope(
+        v=2,
+        seq=1,
+        id="message-1",
+        channel="#a-arena",
+        author=Seat(author),
+        actor=Actor("bot", "moot", ""),
+        case_id="hyp_1",
+        obligation_id="hyp_1/before",
+        attempt=0,
+        tenure=0,
+        in_reply_to=None,
+        hops=0,
+        sent_at=NOW,
+        body=body,
+        json="",
+        hash="",
+    )
+
+
 def said(**over: Any) -> Any:
     return completion(json.dumps({**GOOD, **over}))
 
@@ -122,6 +145,45 @@ def test_a_model_fills_in_what_is_its_seats_and_the_rules_fill_in_the_rest(
     assert request.form is not None
     assert list(request.form.schema["properties"]) == list(GOOD)
     assert not asked.told
+
+
+LOOP = "The window of the fit overlaps the test. " * 6
+FLAGGED = {
+    "repeated text": ({"reasoning": LOOP}, "reasoning repeats itself"),
+    "repeated text in a list": ({"conditions": ["Wait.", LOOP]}, "conditions[1] repeats itself"),
+    "an objection nobody is sure of": (
+        {"confidence": 0, "fatal_flaws": ["It peeks."]},
+        "confidence is 0 beside a fatal objection",
+    ),
+}
+
+
+@pytest.mark.rule("K30")
+@pytest.mark.parametrize("name", FLAGGED)
+def test_a_useless_answer_is_asked_for_once_more_and_the_second_is_silence(
+    server: ModelServer, name: str
+) -> None:
+    over, why = FLAGGED[name]
+    mended = ask(server, None, said(**over), said())
+    assert isinstance(mended.body, RiskAssessment) and not mended.told
+    assert f"flagged: {why}" in mended.requests[-1].messages[-1]["content"]
+    given_up = ask(server.forget(), None, said(**over), said(**over), said())
+    assert given_up.body is None and given_up.turns == [1, 2]
+    assert f"flagged: {why}" in given_up.told[0] and given_up.told[0].endswith("the critic stays silent")
+
+
+@pytest.mark.rule("K30")
+def test_an_answer_identical_to_the_round_before_is_flagged(server: ModelServer) -> None:
+    before = RiskAssessment.model_validate_json(json.dumps({**GOOD, "round": 1, "hypothesis_id": "hyp_1"}))
+    past = (posted("critic", before),)
+    seen = view("RISK_ASSESSMENT", round=2)._replace(transcript=past)
+    given_up = ask(server, seen, said(), said())
+    assert given_up.body is None and given_up.turns == [1, 2]
+    assert "identical to the one of the round before" in given_up.told[0]
+    changed = ask(server.forget(), seen, said(), said(confidence=0.6))
+    assert isinstance(changed.body, RiskAssessment) and changed.body.confidence == 0.6
+    of_another = seen._replace(transcript=(posted("evolver", before),))
+    assert isinstance(ask(server.forget(), of_another, said()).body, RiskAssessment)
 
 
 @pytest.mark.rule("K30")

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from moot.bots.minds.mind import View
+from moot.bots.minds.model.flags import flag_of
 from moot.bots.minds.model.material import Quoted, quote
 from moot.bots.models.answer import Answer, ToolCall
 from moot.bots.models.caller import Caller
 from moot.bots.models.forms import Form
 from moot.bots.models.request import LONGER, Request, Tool
+from moot.protocols.kernel.message import Message
 
 REPAIRS: Final = 2
 """So often is an answer that cannot be used sent back."""
@@ -115,7 +117,7 @@ class Asking:
         correction: list[Mapping[str, Any]] = []
         cap = self.options.max_tokens or (TEXT_TOKENS if form is None else room(form.schema))
         turn = repairs = look_ups = 0
-        is_longer = False
+        is_longer = is_flagged = False
         while True:
             turn += 1
             request = Request(
@@ -124,6 +126,7 @@ class Asking:
                 form=form,
                 tools=tuple(one.tool for one in tools),
                 temperature=self.options.temperature,
+                flag_of=lambda found: flag_of(found, _before(view)),
             )
             answer = await self._caller.ask(view, turn, request)
             if answer.outcome == "truncated" and not is_longer:
@@ -134,8 +137,13 @@ class Asking:
                 look_ups += 1
                 said += await _looked_up(answer, tools, turn)
                 correction = []
-            elif answer.outcome in ("answered", "unparsable") and repairs < REPAIRS:
+            elif (
+                answer.outcome in ("answered", "unparsable")
+                and repairs < REPAIRS
+                and not (is_flagged and answer.is_flagged)
+            ):
                 repairs += 1
+                is_flagged |= answer.is_flagged
                 correction = _correction(answer)
             else:
                 await self.silent(view, f"has no answer ({_status(answer)}): {answer.why or LOOPS}")
@@ -144,6 +152,20 @@ class Asking:
     async def silent(self, view: View, why: str) -> None:
         """Say why the seat stays silent."""
         await self._tell(view, f"{self.options.name} {why}; the {view.seat} stays silent")
+
+
+def _before(view: View) -> Message | None:
+    """Return what the seat posted last of what it is asked for now."""
+    return next(
+        (
+            env.body
+            for env in reversed(view.in_effect)
+            if env.author == view.seat
+            and env.body.type in view.asked
+            and env.case_id == view.obligation.case_id
+        ),
+        None,
+    )
 
 
 LOOPS: Final = "it looked things up in every turn"
