@@ -11,16 +11,16 @@ import json
 import math
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import structlog
 
-from moot.channels.errors import NotALog
+from moot.channels.errors import NotALog, StorageError
 from moot.channels.guests.loop_thread import LoopEnded, LoopThread
-from moot.channels.log.file import check_schema, connect, disk_errors
+from moot.channels.log.file import LOG_NAME, check_schema, connect, disk_errors
 from moot.channels.log.lease import holder
 from moot.clock import PacedClock
 from moot.clock.wall import utc_ns
@@ -33,6 +33,9 @@ LOOK_S: Final = 0.02
 """A guest looks for its receipt this often."""
 POLL_S: Final = 0.05
 """The pump looks for requests this often, in wall time."""
+
+SHOWN: Final = "shown"
+"""Says that a command has displayed an escalation, whose id stands in the place of a person's."""
 
 Op = Literal["pause", "resume", "step", "speed"]
 """What can be asked: stand still, go on, move by some timers, run at another speed (and go on)."""
@@ -107,6 +110,21 @@ def ask(path: Path | str, op: Op, value: float | None, by: str, *, wait_s: float
                 f"the society on {place.parent} did not take the request: nothing has changed"
             )
     return {"ok": True, "why": "the society has taken it and is still at it"}
+
+
+def note_shown(directory: Path, escalation_ids: Iterable[str]) -> None:
+    """Tell a society that runs here which escalations a command has displayed; where none runs, nothing happens."""
+    found = [*escalation_ids]
+    path = directory / LOG_NAME
+    if not found or not directory.is_dir() or holder(directory) is None:
+        return
+    with (
+        suppress(StorageError, NotALog),
+        disk_errors(path),
+        closing(connect(path, durability="process")) as db,
+    ):
+        db.execute(SCHEMA)
+        db.executemany(INSERT, [(SHOWN, None, one, utc_ns()) for one in found])
 
 
 class ControlPump(LoopThread):

@@ -14,7 +14,7 @@ from moot.channels.guests.pump import InboxPump
 from moot.channels.log.lease import Lease
 from moot.channels.showing.rendering import speakers_of
 from moot.clock import Clock, PacedClock
-from moot.control import ControlPump, control_clock
+from moot.control import SHOWN, ControlPump, control_clock
 from moot.door import Door
 from moot.feed import Feed
 from moot.gateway_child import BUS, GatewayChild
@@ -23,6 +23,8 @@ from moot.patience import Patience
 from moot.plan import Plan
 from moot.ports import Posting
 from moot.protocols.codec import decode_body
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.kernel.officers import SocietyStarted
 from moot.reception import Reception
 from moot.society import Society
 from moot.stored import last_envelope, stored_envelopes
@@ -74,11 +76,12 @@ async def live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed:
             feed.say(
                 f"the log speaks {names}, which is not installed here: what was said by it counts as nothing"
             )
-        patience = Patience(society, wall_s=plan.settings.clock.human_wall_s)
+        unseen = () if plan.settings.surfaces else _raised_in_warm_up(options.directory, society)
+        patience = Patience(society, wall_s=plan.settings.clock.human_wall_s, unseen=unseen)
         exits.push_async_callback(patience.close)
         door = plan.ports.door(Door(society.host, plan.settings), clock)
         reception = Reception(society.host, patience)
-        await _serve_guests(exits, options, plan, clock, society, door, reception, feed)
+        await _serve_guests(exits, options, plan, clock, society, door, reception, patience, feed)
         where = f"data in {options.directory}" if plan.directory is not None else "nothing is kept"
         feed.say(f"the society lives at {clock.speed:g}x, {where}; Ctrl-C stops it")
         await society.run_until(None, stop)
@@ -94,6 +97,7 @@ async def _serve_guests(
     society: Society,
     door: Posting,
     reception: Reception,
+    patience: Patience,
     feed: Feed,
 ) -> None:
     """Open the inbox, the controls and the gateway's socket; start the gateway where there is a page or a surface."""
@@ -108,6 +112,9 @@ async def _serve_guests(
             await among_hosts(exits, plan.led, society, door, feed.say)
 
         async def control(op: str, value: float | None, by: str) -> dict[str, Any]:
+            if op == SHOWN:
+                patience.note_shown(by)
+                return {}
             return await control_clock(society, op, value, by)
 
         controls = ControlPump(path, control)
@@ -156,6 +163,18 @@ def _beside_ended(task: asyncio.Task[None]) -> None:
     """Say so when a rehearsal could not go on; the society does."""
     if not task.cancelled() and (fault := task.exception()) is not None:
         _log.error("nothing is made to go wrong any more", why=f"{type(fault).__name__}: {fault}")
+
+
+def _raised_in_warm_up(directory: Path, society: Society) -> list[str]:
+    """Return the open escalations of the warm-up, which nobody may have been shown before it was over."""
+    raised = [state for state in society.host.docket.cases.values() if isinstance(state, EscalationState)]
+    if not raised or society.plan.directory is None:
+        return []
+    starts = (env for env in stored_envelopes(directory) if isinstance(env.body, SocietyStarted))
+    if not (first := next(starts, None)) or not first.body.warm_up:
+        return []
+    live = next(starts, None)
+    return [state.case_id for state in raised if live is None or state.opened_seq < live.seq]
 
 
 def _tail(directory: Path) -> list[Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from datetime import timedelta
+from typing import Final
 
 import structlog
 
@@ -15,33 +17,42 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import WAITING, ClockSet
 from moot.society import Society
 
+UNSEEN_WALL_S: Final = 60.0
+"""Wall seconds that are kept for an answer to an escalation of the warm-up that nobody has been shown yet."""
+LOOK_S: Final = 0.25
+"""Wall seconds between two looks at how long such an escalation stays open."""
+
 _log = structlog.get_logger("moot.patience")
 
 
 class Patience:
     """Slows the clock while a human-held seat owes or a page holds an escalation open, for a bounded time.
 
+    An escalation that nobody has been shown yet is held open too, once little time is left for its answer.
     Both changes of speed are CLOCK_SET messages. The bound is wall time; at 1x that is society time too. A
     person who sets the speed meanwhile decides: it stays as they set it.
     """
 
-    def __init__(self, society: Society, *, wall_s: float) -> None:
+    def __init__(self, society: Society, *, wall_s: float, unseen: Iterable[str] = ()) -> None:
         """Watch a society on a paced clock.
 
         Args:
             society: The society; a person may owe in it already.
             wall_s: The longest wait; 0: never wait.
+            unseen: Ids of open escalations that are held open until a page or a command has displayed them.
         """
         self._society = society
         self._wall = timedelta(seconds=wall_s)
         self._full_speed: float | None = None
         self._is_spent = False
         self._held: set[str] = set()
+        self._unseen = set(unseen)
         self._timer: asyncio.Task[None] | None = None
         self._change: asyncio.Task[None] | None = None
         self._set_to: float | None = None
         self._reason = ""
         society.host.listeners.append(self._look)
+        self._watch = asyncio.create_task(self._watch_unseen(), name="unseen escalations")
         self._decide()
 
     @property
@@ -51,8 +62,19 @@ class Patience:
 
     def hold_open(self, escalation_id: str, is_open: bool) -> None:
         """Note that a page holds an escalation open, or no longer does."""
+        if is_open and escalation_id in self._unseen:
+            self.note_shown(escalation_id)
         (self._held.add if is_open else self._held.discard)(escalation_id)
         self._decide()
+
+    def note_shown(self, escalation_id: str) -> None:
+        """Note that a page or a command has displayed an escalation; the next wait is as long as any."""
+        if escalation_id in self._unseen:
+            self._unseen.discard(escalation_id)
+            if self._full_speed is not None:
+                self._stop_timer()
+                self._timer = asyncio.create_task(self._give_up(), name="patience")
+            self._decide()
 
     def _look(self, env: Envelope, fx: Effects) -> None:
         if isinstance(env.body, ClockSet):
@@ -69,7 +91,28 @@ class Patience:
         if owed := next((o for o in docket.open.values() if o.seat in holders), None):
             return f"{holders[owed.seat].user_id} in the seat of the {seat_name(owed.seat)}"
         shown = min(self._held & docket.cases.keys(), default="")
-        return f"an answer to {shown}, which a page shows" if shown else ""
+        if shown:
+            return f"an answer to {shown}, which a page shows"
+        unseen = min((one for one in self._unseen if self._is_nearly_due(one)), default="")
+        return f"somebody to see {unseen}" if unseen else ""
+
+    def _is_nearly_due(self, escalation_id: str) -> bool:
+        """Return whether less than `UNSEEN_WALL_S` is left for an answer at full speed."""
+        clock = self._society.clock
+        speed = self._full_speed or getattr(clock, "speed", 1.0)
+        return any(
+            (o.due_at - clock.now()).total_seconds() < UNSEEN_WALL_S * speed
+            for o in self._society.host.docket.open.values()
+            if o.case_id == escalation_id and o.step == "answer"
+        )
+
+    async def _watch_unseen(self) -> None:
+        """Look whether an escalation nobody has been shown comes near its end."""
+        while self._unseen:
+            await asyncio.sleep(LOOK_S * getattr(self._society.clock, "speed", 1.0))
+            self._unseen &= self._society.host.docket.cases.keys()
+            if self._full_speed is None:
+                self._decide()
 
     def _decide(self) -> None:
         clock = self._society.clock
@@ -97,6 +140,7 @@ class Patience:
         await asyncio.sleep(self._wall.total_seconds())
         if self._full_speed is not None:
             self._is_spent = True
+            self._unseen.clear()
             self._go_on(f"waited {self._wall.total_seconds():g} s for a person")
 
     def _most(self) -> str:
@@ -127,7 +171,7 @@ class Patience:
     async def close(self) -> None:
         """Stop watching."""
         self._society.host.listeners.remove(self._look)
-        tasks = [task for task in (self._timer, self._change) if task is not None]
+        tasks = [task for task in (self._timer, self._change, self._watch) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

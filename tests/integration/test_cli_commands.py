@@ -50,6 +50,25 @@ def test_a_simulated_run_verifies_and_an_altered_one_does_not(run: Path, tmp_pat
     assert "seq 61" in result.stdout
 
 
+@pytest.mark.parametrize(
+    "command", ["status", "log", "obligations", "escalations", "calls", "positions", "strategies"]
+)
+def test_commands_that_show_read_moot_data_where_no_directory_is_named(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    (tmp_path / "moot-data").symlink_to(run)
+    monkeypatch.chdir(tmp_path)
+    assert done(command, "--json") == done(command, "moot-data", "--json")
+
+
+@pytest.mark.parametrize("command", ["pause", "resume"])
+def test_commands_that_set_the_pace_act_on_moot_data_where_no_directory_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "moot-data" in complaint(2, command)
+
+
 ID = re.compile(r"(?<![\w/.#:-])[a-z]+_\d{3,}[\w-]*(?:/[\w.-]+)*")
 """How ids look in what commands print."""
 

@@ -12,13 +12,13 @@ from moot.cli.app import command
 from moot.cli.errors import Refused
 from moot.cli.numbers import some_speed
 from moot.cli.output import write_json
-from moot.cli.place import AsJson, Dir
+from moot.cli.place import DEFAULT, AsJson, Dir
 
 MOST_STEPS: Final = 1000
 
 
 @command("moot pause ./moot-data", "moot pause ./moot-data --as ann")
-def pause(named: Dir, as_user: As = None, as_json: AsJson = False) -> int:
+def pause(named: Dir = DEFAULT, as_user: As = None, as_json: AsJson = False) -> int:
     """Let an accelerated society's time stand still; moot speed lets it go on."""
     return _told(_ask(named, "pause", None, as_user), as_json)
 

@@ -16,7 +16,7 @@ from moot.cli.app import command
 from moot.cli.errors import Refused, Unusable
 from moot.cli.fitting import Row, print_rows
 from moot.cli.output import clock_time, heading, money, page, per_cent, print_table, table, write_json
-from moot.cli.place import AsJson, Living, Source, shown
+from moot.cli.place import DEFAULT, AsJson, Living, Source, shown
 from moot.cli.reading import Log
 from moot.cli.situation import Situation
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @command("moot positions ./moot-data", "moot positions ./moot-data --json | jq .totals")
-def positions(named: Source, as_json: AsJson = False) -> None:
+def positions(named: Source = DEFAULT, as_json: AsJson = False) -> None:
     """Show the desk's money and what it holds: cash, equity, P&L, exposure, every position at its last mark."""
     from moot.desk import day_told
 
@@ -146,7 +146,7 @@ def _signed(dollars: float) -> Text:
 
 
 @command("moot strategies ./moot-data", "moot strategies ./moot-data --json | jq '.[].strategy_id'")
-def strategies(named: Source, as_json: AsJson = False) -> None:
+def strategies(named: Source = DEFAULT, as_json: AsJson = False) -> None:
     """Show where every strategy stands: its stage, its figures since it was deployed, what it trades, why it moved.
 
     In a pipe its lines fit 80 columns, or what COLUMNS says: with COLUMNS=500 each strategy is one line, for grep.
@@ -264,7 +264,7 @@ def halt(
     "moot resume ./moot-data --confirm --why 'positions compared by hand'",
 )
 def resume(
-    named: Living,
+    named: Living = DEFAULT,
     why: Annotated[
         str | None, typer.Option("--why", metavar="TEXT", help="Your reason; it stands in the log.")
     ] = None,

@@ -13,7 +13,7 @@ from moot.cli.errors import Unusable
 from moot.cli.fitting import Row, print_rows
 from moot.cli.look.call_story import cost_text, money, print_answer, state_text, story_json, took
 from moot.cli.output import heading, page, plural, say, seat_text, write_json
-from moot.cli.place import AsJson, SourceWithBodies, shown
+from moot.cli.place import DEFAULT, AsJson, SourceWithBodies, shown
 from moot.cli.reading import Log, fold, key
 from moot.cli.situation import budgets_json, budgets_of
 
@@ -104,7 +104,7 @@ class Read:
     "moot calls ./moot-data --json | jq .totals",
 )
 def calls(
-    named: SourceWithBodies,
+    named: SourceWithBodies = DEFAULT,
     name: Annotated[
         str | None,
         typer.Argument(

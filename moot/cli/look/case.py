@@ -165,9 +165,13 @@ def case(
     as_json: AsJson = False,
 ) -> None:
     """Show one case: what was said, through which phases it went, who was late; of a panel also how it judged."""
+    from moot.control import note_shown
+
     log = Log(named)
     story = CaseStory(full_id(log, case_id))
     fold(log, watch=story.take)
+    if story.state is not None and story.state.kind == "escalation":
+        note_shown(named, [story.case_id])
     if as_json:
         write_json(story.as_json())
         return

@@ -110,7 +110,10 @@ def escalations(named: Source = DEFAULT, as_json: AsJson = False) -> None:
     Answer with moot reply. A trigger
     that comes up again meanwhile is added to its open escalation: how often, and in which messages last.
     """
+    from moot.control import note_shown
+
     found, now = raised(named)
+    note_shown(named, [one.escalation_id for one in found if one.how is None])
     if as_json:
         write_json([one.as_json(now) for one in found])
         return

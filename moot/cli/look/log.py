@@ -17,7 +17,7 @@ from moot.cli.app import command
 from moot.cli.errors import Unusable
 from moot.cli.numbers import MOST_WHOLE
 from moot.cli.output import console, print_hanging, say, write_lines
-from moot.cli.place import AsJson, Source, shown
+from moot.cli.place import DEFAULT, AsJson, Source, shown
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ WIDE: Final = 110
     "moot log ./moot-data --from 400 --json | jq .body",
 )
 def log(
-    named: Source,
+    named: Source = DEFAULT,
     channel: Annotated[
         str | None, typer.Option("--channel", metavar="C", help="Only this channel; # may be left out.")
     ] = None,

@@ -47,12 +47,15 @@ def why(
     ID may be a case of any protocol (a debate, a deployment, a promotion, an alert, a trade, an escalation, a run, a
     panel, a motion, an experiment), a strategy, an obligation, or a message by its number.
     """
+    from moot.control import note_shown
     from moot.explaining.explain import explain
     from moot.logs import open_log
     from moot.place import log_path
 
     path = log_path(named)
     found = explain(lambda: open_log(path), given)
+    if found.kind == "escalation":
+        note_shown(named, [found.case_id or found.id])
     if as_json:
         write_json(found.as_json())
         return

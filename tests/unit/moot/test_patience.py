@@ -230,3 +230,49 @@ def test_a_speed_beyond_what_officers_keep_up_with_is_refused() -> None:
         assert society.clock.speed == FULL
 
     live(script)
+
+
+@pytest.mark.rule("K8")
+def test_k8_an_escalation_nobody_was_shown_is_held_open_until_a_command_displays_it() -> None:
+    async def script(society: Society, patience: Patience) -> None:
+        context = society.host.docket.context
+        await reached(lambda: context.running.get("escalation"))
+        case = next(s.case_id for s in society.host.docket.cases.values() if s.kind == "escalation")
+        await patience.close()
+        unseen = Patience(society, wall_s=600.0, unseen=[case])
+        try:
+            await reached(lambda: society.clock.speed == 1.0)
+            assert case in society.host.docket.cases
+            unseen.note_shown("another one")
+            assert unseen.is_waiting
+            unseen.note_shown(case)
+            await reached(lambda: society.clock.speed == FULL)
+        finally:
+            await unseen.close()
+            society.host.listeners.append(patience._look)
+
+    (slowed, why), (on, _) = clock_sets(live(script))[-2:]
+    assert (slowed, on) == (1.0, FULL)
+    assert re.fullmatch(r"waiting for somebody to see esc_\d{8}_\d{4}, 10 min at most", why)
+
+
+@pytest.mark.rule("K8")
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_k8_an_escalation_nobody_was_shown_is_held_open_for_a_bounded_time(is_shown: bool) -> None:
+    async def script(society: Society, patience: Patience) -> None:
+        context = society.host.docket.context
+        await reached(lambda: context.running.get("escalation"))
+        case = next(s.case_id for s in society.host.docket.cases.values() if s.kind == "escalation")
+        unseen = Patience(society, wall_s=0.3, unseen=[case])
+        try:
+            if is_shown:
+                unseen.hold_open(case, True)
+                await reached(lambda: society.clock.speed == 1.0)
+                unseen.hold_open(case, False)
+            await reached(lambda: case not in society.host.docket.cases)
+        finally:
+            await unseen.close()
+
+    reasons = [reason for _, reason in clock_sets(live(script))]
+    assert any("somebody to see" in one for one in reasons)
+    assert ("waited 0.3 s for a person" in reasons) != is_shown
