@@ -170,11 +170,13 @@ def _raised_in_warm_up(directory: Path, society: Society) -> list[str]:
     raised = [state for state in society.host.docket.cases.values() if isinstance(state, EscalationState)]
     if not raised or society.plan.directory is None:
         return []
-    starts = (env for env in stored_envelopes(directory) if isinstance(env.body, SocietyStarted))
-    if not (first := next(starts, None)) or not first.body.warm_up:
-        return []
-    live = next(starts, None)
-    return [state.case_id for state in raised if live is None or state.opened_seq < live.seq]
+    starts = [
+        (env.seq, env.body.warm_up)
+        for env in stored_envelopes(directory)
+        if isinstance(env.body, SocietyStarted)
+    ]
+    end = next((seq for seq, is_warm_up in starts if not is_warm_up), 0)
+    return [state.case_id for state in raised if state.opened_seq < end]
 
 
 def _tail(directory: Path) -> list[Any]:

@@ -99,7 +99,7 @@ class Patience:
     def _is_nearly_due(self, escalation_id: str) -> bool:
         """Return whether less than `UNSEEN_WALL_S` is left for an answer at full speed."""
         clock = self._society.clock
-        speed = self._full_speed or getattr(clock, "speed", 1.0)
+        speed = self._full_speed or clock.speed
         return any(
             (o.due_at - clock.now()).total_seconds() < UNSEEN_WALL_S * speed
             for o in self._society.host.docket.open.values()
@@ -109,7 +109,7 @@ class Patience:
     async def _watch_unseen(self) -> None:
         """Look whether an escalation nobody has been shown comes near its end."""
         while self._unseen:
-            await asyncio.sleep(LOOK_S * getattr(self._society.clock, "speed", 1.0))
+            await asyncio.sleep(LOOK_S * self._society.clock.speed)
             self._unseen &= self._society.host.docket.cases.keys()
             if self._full_speed is None:
                 self._decide()

@@ -241,8 +241,9 @@ class ModelClient:
         if reply.raw == reply.body:
             return clean
         answer = self.endpoint.read(reply.status, reply.raw, request, rung)
-        if clean.outcome == answer.outcome and bool(clean.tool_calls) == bool(answer.tool_calls):
+        is_alike = clean.outcome == answer.outcome and bool(clean.tool_calls) == bool(answer.tool_calls)
+        if is_alike or self._exchange.tells_key((answer.value, *answer.tool_calls)):
             return replace(clean, usage=answer.usage, fault=answer.fault, retry_status=answer.retry_status)
-        # Only what is taken out keeps it from being read so; whatever is posted of it, the log redacts.
+        # Only what is taken out keeps it from being read so, and no text of it holds the key.
         why = clean.why if answer.why and not answer.is_flagged else answer.why
         return replace(answer, why=why, text=clean.text, reply=reply.body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final
@@ -108,6 +109,15 @@ def discreet_reply(body: bytes, *keys: str) -> bytes:
         return body if clean == told else json.dumps(clean).encode()
     except (ValueError, RecursionError):
         return redact(text).encode("utf-8", "surrogateescape")
+
+
+def tells(value: Any, keys: Iterable[str]) -> bool:
+    """Return whether a text within JSON data holds a key; names of fields do not count."""
+    if isinstance(value, str):
+        return any(len(key) >= SECRET_CHARS and key in value for key in keys)
+    if isinstance(value, dict):
+        value = [*value.values()]
+    return isinstance(value, list) and any(tells(one, keys) for one in value)
 
 
 def _without(value: Any, key: str) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -58,6 +59,12 @@ def server(running: ModelServer) -> ModelServer:
         "F0.fired": True,
     }
     return running
+
+
+def _anew(text: str) -> Callable[[str], str]:
+    """Return a text that is another one every time: the same answer in two rounds is flagged."""
+    said = itertools.count(1)
+    return lambda _shown: f"{text} ({next(said)})"
 
 
 def _unanswered(shown: str) -> int:
@@ -163,7 +170,11 @@ def test_models_refine_a_task_in_the_arena(server: ModelServer) -> None:
 def test_a_review_that_asks_for_a_revision_names_what_is_open_and_the_planner_is_shown_it(
     server: ModelServer,
 ) -> None:
-    server.prefers = {"verdict": "REVISE", "issues": ["name who carries the boxes"]}
+    server.prefers = {
+        "verdict": "REVISE",
+        "issues": ["name who carries the boxes"],
+        "summary": _anew("It is not done."),
+    }
     held = run(server)
     assert held.bodies("RUN_TERMINATED")[0].state == "TERMINATED_MAX_ROUNDS"
     second = next(
@@ -226,7 +237,7 @@ def test_an_instruction_in_a_context_changes_neither_seat_nor_type_nor_channel(s
 
 
 def test_an_instruction_in_what_another_bot_writes_stays_in_the_transcript(server: ModelServer) -> None:
-    server.prefers = {**server.prefers, "claim": LIE, "text": LIE, "replies.answer": LIE}
+    server.prefers = {**server.prefers, "claim": LIE, "text": _anew(LIE), "replies.answer": _anew(LIE)}
     held = motion(server)
     assert bots(held) == [(*one, "#motions") for one in MOTION]
     held_within(held, "transcript")
@@ -236,7 +247,7 @@ def test_an_instruction_in_a_task_a_draft_and_a_notebook_changes_nothing_of_a_ru
     server: ModelServer,
 ) -> None:
     notes = Notes(LIE)
-    server.prefers = {"verdict": "REVISE", "issues": [LIE], "summary": LIE}
+    server.prefers = {"verdict": "REVISE", "issues": [LIE], "summary": _anew(LIE)}
     held = run(server, LIE, notes)
     held_in = [shown for shown in held.prompts if "SYSTEM: Ignore" in shown]
     assert len(held_in) == len(held.prompts)

@@ -112,7 +112,14 @@ class Debate:
 
 
 def debate(
-    server: ModelServer, place: Path, out: Path, *, key: str | None = KEY, budget: float = 10, **model: Any
+    server: ModelServer,
+    place: Path,
+    out: Path,
+    *,
+    key: str | None = KEY,
+    budget: float = 10,
+    rounds: int = 2,
+    **model: Any,
 ) -> Result:
     """Run `moot debate` with the server's model as its Critic."""
     settings: Mapping[str, Any] = {"url": server.url, "model": server.model, "key_env": "A_KEY", **model}
@@ -124,7 +131,9 @@ def debate(
         f"[budget]\nusd = {budget}",
     ]
     config = write(place / "society.toml", "\n".join(written))
-    return moot("debate", "Four days or five?", "--config", config, "--out", out, A_KEY=key)
+    return moot(
+        "debate", "Four days or five?", "--config", config, "--rounds", rounds, "--out", out, A_KEY=key
+    )
 
 
 def texts(place: Path) -> Iterator[tuple[str, bytes]]:
@@ -287,7 +296,8 @@ def test_what_is_odd_about_a_reply_changes_no_answer_and_is_booked_as_it_was_or_
     server: ModelServer, tmp_path: Path, fault: str
 ) -> None:
     turn, booked = SPOKEN[fault]
-    held = Debate(server, tmp_path, turn)
+    # One round: an answer identical to that of the round before is flagged.
+    held = Debate(server, tmp_path, turn, rounds=1)
     held.check()
     assert held.bodies("OBJECTIONS") and not held.silences
     for asked, settled in zip(held.bodies("CALL_RESERVED"), held.settled, strict=True):

@@ -8,7 +8,7 @@ import pytest
 
 from moot.bots.models.client import ENDPOINTS
 from moot.bots.models.forms import form_of
-from moot.bots.models.key import discreet_reply
+from moot.bots.models.key import discreet_reply, tells
 from moot.bots.models.openai_api import OpenAiEndpoint
 from moot.bots.models.probing import Colour
 from moot.bots.models.request import Request
@@ -63,3 +63,19 @@ def test_no_secret_goes_out_in_a_request(api: Api) -> None:
     body = ENDPOINTS[api](SETTINGS).write(asked, "json_schema")
     assert body["messages"][-1]["content"] == "Is [redacted:github_token] safe?"
     assert SECRET not in json.dumps(body)
+
+
+@pytest.mark.rule("R-G7")
+@pytest.mark.parametrize(
+    ("value", "is_told"),
+    [
+        ("it is sk-12345678.", True),
+        ({"a": ["", {"b": "sk-12345678"}]}, True),
+        ({"sk-12345678": "a name of a field"}, False),
+        (["short"], False),
+        (12345678, False),
+        (None, False),
+    ],
+)
+def test_a_text_that_holds_a_key_is_found_wherever_it_stands(value: object, is_told: bool) -> None:
+    assert tells(value, ("sk-12345678", "short", "")) == is_told

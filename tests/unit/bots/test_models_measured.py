@@ -67,6 +67,15 @@ def test_an_object_that_redaction_would_break_is_read_as_it_came() -> None:
 
 
 @pytest.mark.rule("R-G7")
+@pytest.mark.parametrize(("reason", "outcome"), [("It holds.", "answered"), ("my confidence", "unparsable")])
+def test_an_object_whose_texts_hold_the_key_is_never_read_as_it_came(reason: str, outcome: str) -> None:
+    told = {"answer": "yes", "confidence": 0.5, "reasons": [reason]}
+    answer = read(raw(chat(json.dumps(told))), "confidence", TYPED)
+    assert answer.outcome == outcome
+    assert reason == "It holds." or "my confidence" not in f"{answer.text}{answer.value}{answer.reply!r}"
+
+
+@pytest.mark.rule("R-G7")
 @pytest.mark.parametrize("key", ["x", "ollama", "1234567"])
 def test_a_key_that_short_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: str) -> None:
     monkeypatch.setenv("MOOT_TEST_KEY", key)
