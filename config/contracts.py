@@ -5,7 +5,7 @@ Templates are read and never written; a `Contract` cannot be changed, and `as_js
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -35,11 +35,12 @@ MOST_BYTES: Final = 1_000_000
 """A larger file is no contract."""
 
 
-def load_contract(name: str | Path) -> Contract:
+def load_contract(name: str | Path, read: Callable[[object], Contract] = contract_from) -> Contract:
     """Load a contract.
 
     Args:
         name: The name of a shipped template, or a path; `./full` is a file of that name.
+        read: What makes a contract of its JSON data.
 
     Raises:
         ContractError: The file cannot be read, is not JSON, or is no valid contract; file and place are named.
@@ -47,7 +48,7 @@ def load_contract(name: str | Path) -> Contract:
     path = SHIPPED.get(ALIASES.get(name, name)) if isinstance(name, str) else None
     path = path or Path(name)
     try:
-        return contract_from(_data(path))
+        return read(_data(path))
     except ContractError as exc:
         shown = str(path) if str(path).isprintable() else ascii(str(path))
         raise ContractError(exc.problem, f"{shown}: {exc.where}" if exc.where else shown) from None

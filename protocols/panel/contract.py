@@ -39,6 +39,11 @@ Action = Literal[
 ]
 ScoringField = Literal["dimension_id", "what_to_look_for", "what_triggers_block", "what_triggers_warn"]
 
+REVIEWER: Final = "reviewer_"
+"""How the modes of review panels begin."""
+
+QUANTIFIER: Final = "cross_reviewer_quantifier"
+
 SCORES: Final[tuple[Score, ...]] = get_args(Score)
 """From best to worst: pass < warn < block."""
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
@@ -49,6 +54,9 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "reviewer_methodology_focus": ("eic", "methodology"),
 }
 """Who sits on a panel, by mode (spec 7); a mode without a row has no template and cannot be run (R-P6)."""
+
+REVIEWER_FIELDS: Final = ("panel_size", "measurement_procedure")
+"""Fields that contracts of review panels have, and those of writers and evaluators have not."""
 
 RUNTIME: Final = frozenset({"generated_at", "agent_amendments"})
 """What may be set after a template was loaded (spec 3); every other field is a baseline field."""
@@ -151,7 +159,7 @@ class Contract(Part):
     @property
     def is_for_reviewers(self) -> bool:
         """Say whether the mode is one of a review panel."""
-        return self.mode.startswith("reviewer_")
+        return self.mode.startswith(REVIEWER)
 
 
 def _broken(contract: Contract) -> Iterator[tuple[str, str]]:
@@ -197,6 +205,51 @@ def contract_from(value: object) -> Contract:
         raise ContractError(problem + more, where) from None
     except (TypeError, ValueError, RecursionError) as error:
         raise ContractError(f"is not JSON data: {str(error).splitlines()[0]}") from None
+
+
+def checked(value: object) -> Contract:
+    """Read a contract from JSON data as its author is to write it.
+
+    A writer's or evaluator's contract has none of a reviewer's fields; logs may hold older ones that have, so that
+    `contract_from` takes those, too. What is returned for one without has the fields of a panel of two, and can
+    be neither run nor verified.
+
+    Args:
+        value: What a JSON reader returned.
+
+    Raises:
+        ContractError: As for `contract_from`; or the mode is no reviewer's, and a reviewer's field stands there.
+    """
+    mode = value.get("mode") if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or mode not in get_args(Mode) or str(mode).startswith(REVIEWER):
+        return contract_from(value)
+    if found := list(_reviewer_fields(value)):
+        more = f" (and {len(found) - 1} more: {', '.join(found[1:4])})" if len(found) > 1 else ""
+        raise ContractError(
+            f"is a field of review panels, and mode {mode} is none: remove it, or choose a mode that begins with "
+            f"{REVIEWER}{more}",
+            found[0],
+        )
+    return contract_from({**value, **_PANEL_OF_TWO})
+
+
+def _reviewer_fields(value: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the places of a contract's fields that only a review panel has."""
+    yield from (field for field in REVIEWER_FIELDS if field in value)
+    conditions = value.get("failure_conditions")
+    for n, one in enumerate(conditions if isinstance(conditions, list) else ()):
+        if isinstance(one, Mapping) and QUANTIFIER in one:
+            yield f"failure_conditions[{n}].{QUANTIFIER}"
+
+
+_PANEL_OF_TWO: Final[Mapping[str, Any]] = {
+    "panel_size": 2,
+    "measurement_procedure": {
+        "reviewer_must_output_before_paper": ["contract_paraphrase", "scoring_plan"],
+        "scoring_plan_schema": {"required": list(get_args(ScoringField))},
+        "paraphrase_minimum_dimensions": "all",
+    },
+}
 
 
 def _fault(fault: ErrorDetails) -> tuple[str, str]:

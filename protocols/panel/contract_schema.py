@@ -8,17 +8,24 @@ from typing import Any, Final
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from moot.protocols.panel.contract import ACCEPT, Contract
+from moot.protocols.panel.contract import ACCEPT, QUANTIFIER, REVIEWER, REVIEWER_FIELDS, Contract
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 NOTE: Final = "Written by docs/generate.py from protocols/panel/contract.py."
 
 CONDITIONAL: Final = (
     {
-        "$comment": "A panel's condition says over how many reviewers it is counted.",
-        "if": {"properties": {"mode": {"pattern": "^reviewer_"}}},
+        "$comment": "A panel's condition says over how many reviewers it is counted; no other has a panel's fields.",
+        "if": {"properties": {"mode": {"pattern": f"^{REVIEWER}"}}},
         "then": {
-            "properties": {"failure_conditions": {"items": {"required": ["cross_reviewer_quantifier"]}}},
+            "required": list(REVIEWER_FIELDS),
+            "properties": {"failure_conditions": {"items": {"required": [QUANTIFIER]}}},
+        },
+        "else": {
+            "properties": {
+                **dict.fromkeys(REVIEWER_FIELDS, False),
+                "failure_conditions": {"items": {"properties": {QUANTIFIER: False}}},
+            },
         },
     },
     {
@@ -53,6 +60,7 @@ def contract_schema() -> dict[str, Any]:
     """Return the JSON Schema of a contract as new JSON data."""
     schema = Contract.model_json_schema(schema_generator=_Plain)
     schema["$defs"]["ScoringPlanSchema"]["properties"]["required"]["uniqueItems"] = True
+    schema["required"] = [name for name in schema["required"] if name not in REVIEWER_FIELDS]
     return {"$schema": DIALECT, "$comment": NOTE, **schema, "allOf": list(CONDITIONAL)}
 
 

@@ -12,6 +12,13 @@ from typing import Final, NamedTuple
 
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _ENDS: Final = " \t\r"
+_STRUCTURE: Final = re.compile(
+    r"#{2,3} |(?:contract_role|score|fired|fired_conditions): ?|editorial_decision="
+)
+"""Beginning of a line that belongs to the form of a report or a synthesis."""
+
+WRAPPED: Final = "outside one code fence around the whole text, whose lines are not read: leave the fence out"
+"""End of the finding on a text of which nothing can be read because a fence is around all of it."""
 
 
 class Block(NamedTuple):
@@ -49,16 +56,55 @@ def page(text: str) -> Block:
     lines = [line.rstrip(_ENDS) for line in text.split("\n")]
     fence = ""
     for n, line in enumerate(lines):
-        mark = _FENCE.fullmatch(line)
         if fence:
-            if mark is not None and mark[1].startswith(fence) and not mark[2].strip():
+            if _closes(line, fence):
                 fence = ""
-        elif mark is None or (mark[1][0] == "`" and "`" in mark[2]):
+        elif not _opens(line):
             continue
         else:
-            fence = mark[1]
+            fence = _fence_of(line)
         lines[n] = ""
     return Block("", 0, lines)
+
+
+def wrapping_fence(text: str) -> int:
+    """Return the line of the fence that is around a whole report or synthesis, 0 if there is none.
+
+    Words may stand before and after the fence, and fenced code inside; a fence that never closes counts, too. A text
+    whose headings and pinned lines stand outside, and which quotes others in a fence, is not wrapped.
+    """
+    lines = [line.rstrip(_ENDS) for line in text.split("\n")]
+    first = next((n for n, line in enumerate(lines) if _opens(line)), None)
+    if first is None:
+        return 0
+    read = page(text).lines
+    if any(_STRUCTURE.match(line) for line in read[:first]):
+        return 0
+    fence = _fence_of(lines[first])
+    end = next((n for n in range(first + 1, len(lines)) if _closes(lines[n], fence)), len(lines))
+    if not any(_STRUCTURE.match(line) for line in lines[first + 1 : end]):
+        return 0
+    if not any(_STRUCTURE.match(line) for line in read[end:]):
+        return first + 1
+    # Code in the report closes the outer fence early; the outer one's own end is then the text's last line.
+    last = next(line for line in reversed(lines) if line)
+    return first + 1 if _closes(last, fence) else 0
+
+
+def _opens(line: str) -> bool:
+    mark = _FENCE.fullmatch(line)
+    return mark is not None and not (mark[1][0] == "`" and "`" in mark[2])
+
+
+def _fence_of(line: str) -> str:
+    mark = _FENCE.fullmatch(line)
+    assert mark is not None
+    return mark[1]
+
+
+def _closes(line: str, fence: str) -> bool:
+    mark = _FENCE.fullmatch(line)
+    return mark is not None and mark[1].startswith(fence) and not mark[2].strip()
 
 
 def blocks(block: Block, level: int) -> list[Block]:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from moot.protocols.kernel.figures import NEWEST, SECOND_AUDIT
 from moot.protocols.panel.audit import ACKNOWLEDGED
 from moot.protocols.panel.contract import Contract, Dimension
 from moot.protocols.panel.findings import LintFinding
-from moot.protocols.panel.grammar import Block, blocks, one_line, page
+from moot.protocols.panel.grammar import WRAPPED, Block, blocks, one_line, page, wrapping_fence
 
 PARAPHRASE: Final = "Contract Paraphrase"
 PLAN: Final = "Scoring Plan"
@@ -52,12 +53,25 @@ class Phase1:
         return not self.findings
 
 
-def lint_phase1(text: str, contract: Contract) -> Phase1:
+def lint_phase1(text: str, contract: Contract, version: int = NEWEST) -> Phase1:
     """Judge a Phase 1 output of any shape and read its scoring plan.
 
     The sections stand once each and in order; the paraphrase has a paragraph of its own for as many dimensions as the
     contract asks; the plan has one subsection per dimension with a line per field; the acknowledgement is last.
+
+    Args:
+        text: What the reviewer wrote.
+        contract: What it commits itself to.
+        version: The rules version that the panel sits under; earlier ones tell of a wrapped text what is missing.
     """
+    found = _lint(text, contract)
+    if found.findings and version >= SECOND_AUDIT and (line := wrapping_fence(text)):
+        why = f"there is no section '## {PARAPHRASE}' {WRAPPED}"
+        return Phase1(found.plan, (LintFinding("sections", line, why),))
+    return found
+
+
+def _lint(text: str, contract: Contract) -> Phase1:
     whole = page(text)
     findings: list[LintFinding] = []
     sections: dict[str, list[Block]] = {PARAPHRASE: [], PLAN: []}

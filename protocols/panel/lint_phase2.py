@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from moot.protocols.kernel.figures import NEWEST
 from moot.protocols.panel.contract import ROLES, Contract
 from moot.protocols.panel.findings import LintFinding
 from moot.protocols.panel.reports import BODY, DIMENSIONS, DISSENT, Reading, read_report
@@ -57,16 +58,21 @@ class Phase2:
         return self.check == MULTI_DISSENT
 
 
-def lint_phase2(text: str, contract: Contract, plan: Mapping[str, Mapping[str, str]]) -> Phase2:
+def lint_phase2(
+    text: str, contract: Contract, plan: Mapping[str, Mapping[str, str]], version: int = NEWEST
+) -> Phase2:
     """Judge a Phase 2 output of any shape.
 
     Args:
         text: What the reviewer wrote.
         contract: What it was to keep to.
         plan: The scoring plan of its own Phase 1, as `lint_phase1` read it.
+        version: The rules version that the panel sits under.
     """
-    reading = read_report(text, contract)
+    reading = read_report(text, contract, version)
     findings = list(reading.faults)
+    if reading.is_wrapped:
+        return Phase2(reading, tuple(findings))
     findings += _role(reading, contract)
     findings += _body(reading)
     findings += _dissent(reading, contract)

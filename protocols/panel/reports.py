@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from moot.protocols.kernel.figures import NEWEST, SECOND_AUDIT
 from moot.protocols.panel.contract import SCORES, Action, Contract, Score
 from moot.protocols.panel.findings import LintFinding
-from moot.protocols.panel.grammar import Block, blocks, one_line, page, said
+from moot.protocols.panel.grammar import WRAPPED, Block, blocks, one_line, page, said, wrapping_fence
 from moot.protocols.panel.pinned import DECISION, ParseError, shown, single, stated_decision
 
 DIMENSIONS: Final = "Dimension Scores"
@@ -91,6 +92,7 @@ class Reading:
         sections: Its blocks of level 2 by title, in the order of the text.
         faults: What the grammar does not allow, by the checks `role`, `sections`, `dimension_scores`,
             `failure_condition_checks` and `decision`.
+        is_wrapped: Whether a code fence is around the whole report; its one fault then says so.
     """
 
     sections: Mapping[str, Sequence[Block]]
@@ -101,6 +103,7 @@ class Reading:
     dissent: tuple[str, ...] = ()
     body: str = ""
     faults: list[LintFinding] = field(default_factory=list)
+    is_wrapped: bool = False
 
 
 def parse_report(text: str, contract: Contract) -> Report:
@@ -115,8 +118,22 @@ def parse_report(text: str, contract: Contract) -> Report:
     return Report(found.role, found.scores, found.fired, found.decision, found.dissent, found.body)
 
 
-def read_report(text: str, contract: Contract) -> Reading:
-    """Read a report of any shape: what it says, and what is wrong with it."""
+def read_report(text: str, contract: Contract, version: int = NEWEST) -> Reading:
+    """Read a report of any shape: what it says, and what is wrong with it.
+
+    Args:
+        text: What the reviewer wrote.
+        contract: What it keeps to.
+        version: The rules version that the panel sits under; earlier ones tell of a wrapped report what is missing.
+    """
+    found = _read(text, contract)
+    if found.faults and version >= SECOND_AUDIT and (line := wrapping_fence(text)):
+        found.faults[:] = [LintFinding("sections", line, f"there is no section '## {DIMENSIONS}' {WRAPPED}")]
+        found.is_wrapped = True
+    return found
+
+
+def _read(text: str, contract: Contract) -> Reading:
     whole = page(text)
     sections: dict[str, list[Block]] = {}
     for block in blocks(whole, 2)[1:]:

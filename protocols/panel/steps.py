@@ -46,7 +46,7 @@ def committed(state: PanelState, given: RuleInput) -> Effect:
     """Lint a Phase 1; a first failure is retried with the gaps named, a second ends that reviewer (spec 4)."""
     one, text = state.reviewer(given.subject), given.body.text
     contract = contract_of(state)
-    found = lint_phase1(text, contract)
+    found = lint_phase1(text, contract, given.context.version)
     findings = tuple(told(found.findings))
     tag, following = audit.ACKNOWLEDGED, REVIEWING
     if findings:
@@ -65,7 +65,7 @@ def reviewed(state: PanelState, given: RuleInput) -> Effect:
     """Lint a Phase 2; a dissent about several dimensions, and nothing else, is retried, from Phase 1, once (spec 5)."""
     one, text = state.reviewer(given.subject), given.body.text
     contract = contract_of(state)
-    found = lint_phase2(text, contract, one.plan)
+    found = lint_phase2(text, contract, one.plan, given.context.version)
     report = found.reading
     check, noted = found.check, found.findings
     if report.role is not None and report.role != one.role:
@@ -179,7 +179,7 @@ def concluded(state: PanelState, given: RuleInput) -> Effect:
     if baseline_sha256(contract) != state.baseline:
         why = "the contract's baseline fields changed while the panel sat"
         return abort(state, audit.contract_invalid(why), why)
-    problem = _difference(state, given.body.text)
+    problem = _difference(state, given.body.text, given.context.version)
     if problem is None:
         decision = recompute(
             contract, state.scores, majority=state.majority, on_none_fired=state.on_none_fired
@@ -206,11 +206,11 @@ def told_end(state: PanelState, _given: RuleInput) -> Effect:
     return Effect(outcome=state.phase)
 
 
-def _difference(state: PanelState, text: str) -> str | None:
+def _difference(state: PanelState, text: str, version: int) -> str | None:
     """Say how a synthesis differs from what the scores say; None when it does not."""
     contract = contract_of(state)
     try:
-        said = parse_synthesis(text, contract)
+        said = parse_synthesis(text, contract, version)
         found = recompute(contract, state.scores, majority=state.majority, on_none_fired=state.on_none_fired)
     except (SynthesisError, RecomputationError) as error:
         return str(error)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from moot.protocols.kernel.figures import NEWEST, SECOND_AUDIT
 from moot.protocols.panel.contract import Action, Contract
 from moot.protocols.panel.findings import LintFinding
-from moot.protocols.panel.grammar import Said, one_line, page
+from moot.protocols.panel.grammar import WRAPPED, Said, one_line, page, wrapping_fence
 from moot.protocols.panel.pinned import ParseError, shown, single, stated_decision
 
 
@@ -30,8 +31,13 @@ class SynthesisText:
         yield self.decision
 
 
-def parse_synthesis(text: str, contract: Contract) -> SynthesisText:
+def parse_synthesis(text: str, contract: Contract, version: int = NEWEST) -> SynthesisText:
     """Read what a synthesizer wrote.
+
+    Args:
+        text: What it wrote.
+        contract: What it keeps to.
+        version: The rules version that the panel sits under; earlier ones tell of a wrapped text what is missing.
 
     Raises:
         SynthesisError: It is not written by the grammar; all faults are told.
@@ -42,6 +48,9 @@ def parse_synthesis(text: str, contract: Contract) -> SynthesisText:
     line = single(whole, "fired_conditions: ", "fired_conditions", faults)
     fired = set() if line is None else _fired(line, known, faults)
     decision = stated_decision(whole, None, faults)
+    if faults and version >= SECOND_AUDIT and (place := wrapping_fence(text)):
+        why = f"no line begins with 'fired_conditions:' {WRAPPED}"
+        raise SynthesisError([LintFinding("fired_conditions", place, why)])
     if faults or decision is None:
         raise SynthesisError(faults)
     return SynthesisText(tuple(one for one in known if one in fired), decision)

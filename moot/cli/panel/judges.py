@@ -69,13 +69,15 @@ def check(
 ) -> int:
     """Judge a contract: exit code 0 when it is valid, 1 when not.
 
+    A contract of a writer or an evaluator (modes writer_full, evaluator_full) has no field of a review panel.
     What is odd but valid is told as warnings SC-1 to SC-11 on standard error, and so is a condition whose
     expression nobody could evaluate.
     """
+    from moot.protocols.panel.contract import checked
     from moot.protocols.panel.contract_warnings import warnings
     from moot.protocols.panel.verify import expression_tags
 
-    contract = contract_or_tag(named)
+    contract = contract_or_tag(named, checked)
     if isinstance(contract, str):
         if as_json:
             write_json({"valid": False, "contract_id": None, "problem": contract, "warnings": []})

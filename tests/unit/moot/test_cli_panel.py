@@ -451,3 +451,27 @@ def test_the_same_file_twice_is_2(tmp_path: Path) -> None:
     result = moot("panel", "verify", "--contract", "full", *twice)
     assert result.exit_code == 2
     assert "[PANEL-CARDINALITY: the same report twice: " in result.stdout
+
+
+@pytest.mark.parametrize("mode", ["writer_full", "evaluator_full"])
+def test_check_refuses_a_writer_s_contract_with_the_fields_of_a_review_panel(
+    tmp_path: Path, mode: str
+) -> None:
+    value: dict[str, Any] = {**as_json(FULL), "mode": mode}
+    contract = write(tmp_path / "c.json", json.dumps(value))
+    said = moot("panel", "check", contract)
+    assert said.exit_code == 1
+    assert len(said.stderr.splitlines()) == 1
+    assert f"panel_size: is a field of review panels, and mode {mode} is none: remove it" in said.stderr
+    assert data_of(moot("panel", "check", contract, "--json"), 1)["valid"] is False
+
+    del value["panel_size"], value["measurement_procedure"]
+    for one in value["failure_conditions"]:
+        del one["cross_reviewer_quantifier"]
+    write(tmp_path / "c.json", json.dumps(value))
+    assert data("panel", "check", contract) == {
+        "valid": True,
+        "contract_id": value["contract_id"],
+        "problem": None,
+        "warnings": [],
+    }

@@ -20,12 +20,14 @@ from moot.protocols.panel.contract import (
     ContractError,
     as_json,
     baseline_sha256,
+    checked,
     contract_from,
     eligible,
     ineligibility,
     prepared,
 )
 from moot.protocols.panel.contract_schema import contract_schema
+from moot.protocols.panel.contract_warnings import warnings
 from tests.doubles.panel_contracts import GONE, LADDER, SMALL, changed
 
 NOON = datetime(2026, 5, 3, 12, tzinfo=UTC)
@@ -144,7 +146,7 @@ REFUSED: list[tuple[tuple[str | int, ...], object, str]] = [
 
 TAKEN: list[tuple[tuple[str | int, ...], object]] = [
     *((("mode",), mode) for mode in ("reviewer_full", "reviewer_re_review", "reviewer_calibration")),
-    *((("mode",), mode) for mode in ("reviewer_guided", "writer_full", "evaluator_full")),
+    (("mode",), "reviewer_guided"),
     (("contract_id",), "a_b/c_d/v12"),
     (("baseline_version",), "v10.0.123"),
     (("panel_size",), 1),
@@ -210,6 +212,58 @@ def test_a_quantifier_may_be_missing_only_outside_reviewer_modes() -> None:
     assert (
         contract_from({**data, "mode": "writer_full"}).failure_conditions[0].cross_reviewer_quantifier is None
     )
+
+
+def _of_a_writer(mode: str) -> dict[str, Any]:
+    """Return a contract without the fields of a review panel."""
+    data = changed("mode", to=mode)
+    for field in ("panel_size", PROCEDURE):
+        del data[field]
+    for one in data[CONDITION]:
+        del one["cross_reviewer_quantifier"]
+    return data
+
+
+@pytest.mark.parametrize("mode", ["writer_full", "evaluator_full"])
+def test_a_writer_s_or_evaluator_s_contract_has_no_field_of_a_review_panel(mode: str) -> None:
+    data = _of_a_writer(mode)
+    assert checked(data).mode == mode
+    assert warnings(checked(data)) == ()
+    VALIDATOR.validate(data)
+    with_panel = {"panel_size": 2, PROCEDURE: SMALL[PROCEDURE]}
+    for field, value in with_panel.items():
+        with pytest.raises(ContractError) as refused:
+            checked({**data, field: value})
+        assert str(refused.value) == (
+            f"{field}: is a field of review panels, and mode {mode} is none: remove it, or choose a mode that begins "
+            "with reviewer_"
+        )
+        assert not VALIDATOR.is_valid({**data, field: value})
+    quantified = json.loads(json.dumps(data))
+    quantified[CONDITION][1]["cross_reviewer_quantifier"] = "any"
+    with pytest.raises(ContractError) as refused:
+        checked(quantified)
+    assert refused.value.where == f"{CONDITION}[1].cross_reviewer_quantifier"
+    assert not VALIDATOR.is_valid(quantified)
+    with pytest.raises(ContractError, match=r"and 4 more: measurement_procedure, failure_conditions\[0\]"):
+        checked(changed("mode", to=mode))
+    assert contract_from(changed("mode", to=mode)).mode == mode, "older logs hold such contracts"
+
+
+def test_a_review_panel_s_contract_keeps_all_its_fields_and_other_faults_are_told_as_before() -> None:
+    assert checked(SMALL) == contract_from(SMALL)
+    for value in (
+        changed("mode", to="reviewer_quick"),
+        changed("panel_size", to=GONE),
+        [],
+        None,
+        {"mode": []},
+    ):
+        with pytest.raises(ContractError) as refused:
+            checked(value)
+        assert str(refused.value) == str(refusal(value))
+    with pytest.raises(ContractError, match="needs an entry F0"):
+        checked({**_of_a_writer("writer_full"), CONDITION: _of_a_writer("writer_full")[CONDITION][:1]})
 
 
 @pytest.mark.parametrize(
