@@ -58,6 +58,8 @@ class Answer:
         status: The HTTP status of the last reply; 0 when none came.
         retry_status: The status that an error in the body of a success stands for; 0 without one.
         reply: Its body as it came, the key taken out.
+        measured: What the model wrote before key and secrets were taken out of it (R-G7); None where `text` is that. It
+            is kept in memory only, so a call that is read again from its record has none.
     """
 
     outcome: Outcome
@@ -77,6 +79,7 @@ class Answer:
     status: int = 0
     retry_status: int = 0
     reply: bytes = field(default=b"", repr=False)
+    measured: str | None = field(default=None, repr=False)
 
     @property
     def is_free(self) -> bool:

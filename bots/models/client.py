@@ -95,6 +95,11 @@ class ModelClient:
         await self._exchange.close()
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """Key and secret headers of its requests."""
+        return self._exchange.secrets
+
+    @property
     def dialect(self) -> Dialect:
         """Return what the endpoint takes, as far as is known."""
         return self.endpoint.dialect
@@ -211,7 +216,7 @@ class ModelClient:
             sent[0] += 1
             try:
                 async with asyncio.timeout(self.settings.timeout_s):
-                    reply = await self._exchange.ask(body)
+                    reply = await self._exchange.ask(self.endpoint.as_sent(body, request))
             except NoReply as failure:
                 if failure.is_sent:
                     return failure.answer, None
@@ -241,9 +246,16 @@ class ModelClient:
         if reply.raw == reply.body:
             return clean
         answer = self.endpoint.read(reply.status, reply.raw, request, rung)
+        measured = answer.text if answer.text != clean.text else None
         is_alike = clean.outcome == answer.outcome and bool(clean.tool_calls) == bool(answer.tool_calls)
         if is_alike or self._exchange.tells_key((answer.value, *answer.tool_calls)):
-            return replace(clean, usage=answer.usage, fault=answer.fault, retry_status=answer.retry_status)
+            return replace(
+                clean,
+                usage=answer.usage,
+                fault=answer.fault,
+                retry_status=answer.retry_status,
+                measured=measured,
+            )
         # Only what is taken out keeps it from being read so, and no text of it holds the key.
         why = clean.why if answer.why and not answer.is_flagged else answer.why
-        return replace(answer, why=why, text=clean.text, reply=reply.body)
+        return replace(answer, why=why, text=clean.text, reply=reply.body, measured=measured)

@@ -16,9 +16,16 @@ MOST: Final = 3.4028234e38
 """No number of 32 bits is larger."""
 
 
-def embedding_of(text: str) -> Request:
-    """Return the request to embed a text; what it is answered with is the `value` of the answer, a list of numbers."""
-    return Request(messages=({"role": "user", "content": text},), max_tokens=0)
+def embedding_of(text: str, kept: str | None = None) -> Request:
+    """Return the request to embed a text; what it is answered with is the `value` of the answer, a list of numbers.
+
+    Args:
+        text: What is embedded.
+        kept: What is kept of it, without secrets; None: the text itself.
+    """
+    if kept is None:
+        return Request(messages=({"role": "user", "content": text},), max_tokens=0)
+    return Request(messages=({"role": "user", "content": kept},), max_tokens=0, measured=text)
 
 
 class EmbeddingsEndpoint(OpenAiEndpoint):
@@ -30,6 +37,9 @@ class EmbeddingsEndpoint(OpenAiEndpoint):
         texts = [str(one["content"]) for one in messages_of(replace(request, form=None))]
         body = {"model": self.settings.model, "input": texts[-1], "encoding_format": "float"}
         return self.settings.merged(body)
+
+    def as_sent(self, body: Mapping[str, Any], request: Request) -> Mapping[str, Any]:
+        return body if request.measured is None else {**body, "input": request.measured}
 
     def read_reply(self, raw: bytes, request: Request, rung: Rung) -> Answer:
         reply = object_in(raw)

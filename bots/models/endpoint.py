@@ -76,6 +76,10 @@ class Endpoint(ABC):
     def write(self, request: Request, rung: Rung) -> dict[str, Any]:
         """Write a request as it would go out now; the same request gives the same body."""
 
+    def as_sent(self, body: Mapping[str, Any], request: Request) -> Mapping[str, Any]:
+        """Return a body as it goes out; what is kept of it may hold less."""
+        return body
+
     def read(self, status: int, raw: bytes, request: Request, rung: Rung) -> Answer:
         """Say what a reply to a request means."""
         answer = self.read_reply(raw, request, rung) if status < 300 else self.read_refusal(status, raw)

@@ -64,7 +64,11 @@ class NoReply(Exception):
 
 
 class Exchange:
-    """Connections to one endpoint; may be used by many tasks of one loop at once."""
+    """Connections to one endpoint; may be used by many tasks of one loop at once.
+
+    Attributes:
+        secrets: Key and secret headers of its requests.
+    """
 
     def __init__(self, endpoint: Endpoint, key: str, most: int) -> None:
         """Keep what requests need; nothing is imported or sent yet.
@@ -92,7 +96,7 @@ class Exchange:
         self._key = key
         headers, secrets = headers_of(endpoint.settings)
         self._headers = {**endpoint.headers, **headers, **key_header(endpoint.settings, key)}
-        self._secrets = (key, *secrets)
+        self.secrets = tuple(one for one in (key, *secrets) if one)
         self._most = most
         self._opening = asyncio.Lock()
         self._sdk: openai.AsyncOpenAI | anthropic.AsyncAnthropic | None = None
@@ -110,7 +114,7 @@ class Exchange:
 
     def tells_key(self, value: object) -> bool:
         """Return whether a text within a value holds the key or a secret header; names of fields do not count."""
-        return tells(to_jsonable_python(value, fallback=str), self._secrets)
+        return tells(to_jsonable_python(value, fallback=str), self.secrets)
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
         """Send a request as it stands and take whatever status comes.
@@ -154,7 +158,7 @@ class Exchange:
         return Reply(
             raw.status_code,
             {name.lower(): value for name, value in raw.headers.items()},
-            discreet_reply(raw.content, *self._secrets),
+            discreet_reply(raw.content, *self.secrets),
             raw.content,
         )
 

@@ -50,6 +50,7 @@ class Request:
         frequency_penalty: Against what was said often; as `presence_penalty`.
         shows_schema: Whether the form's schema stands in the prompt too.
         flag_of: Returns why an answer in the right form is of no use, "" otherwise; None: every one is.
+        measured: Text to embed in place of what the user says, which is what is kept of it (R-G7).
     """
 
     messages: tuple[Mapping[str, Any], ...]
@@ -62,6 +63,7 @@ class Request:
     frequency_penalty: float | None = None
     shows_schema: bool = True
     flag_of: Callable[[object], str] | None = field(default=None, repr=False, compare=False)
+    measured: str | None = field(default=None, repr=False)
 
 
 LONGER: Final = 4

@@ -46,10 +46,10 @@ class EndpointEmbedder(Embedder):
         self._clock = clock
         self._patience = patience
 
-    async def embed(self, trial_id: int, text: str) -> Embedded:
-        place = Place(trial_id, EMBEDDING, 0)
+    async def embed(self, trial_id: int, text: str, *, kept: str | None = None) -> Embedded:
+        place, request = Place(trial_id, EMBEDDING, 0), embedding_of(text, kept)
         try:
-            asked = await ask(self._post, self._clock, place, self._model, embedding_of(text), self._patience)
+            asked = await ask(self._post, self._clock, place, self._model, request, self._patience)
         except NoBudget as lack:
             return Embedded(None, error=str(lack))
         answer = asked.sent.answer
@@ -85,7 +85,7 @@ class LocalEmbedder(Embedder):
         self._loading = asyncio.Lock()
         self._loaded: tuple[Tokenizer, Any] | None = None
 
-    async def embed(self, trial_id: int, text: str) -> Embedded:
+    async def embed(self, trial_id: int, text: str, *, kept: str | None = None) -> Embedded:
         async with self._loading:
             if self._loaded is None:
                 self._loaded = await asyncio.to_thread(self._load)

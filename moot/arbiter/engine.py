@@ -26,7 +26,7 @@ from moot.arbiter.events import (
 from moot.arbiter.instants import instant
 from moot.arbiter.interrupt import Interrupt, Level
 from moot.arbiter.monitor import Monitor
-from moot.arbiter.outcomes import INTERRUPTED, cut_short
+from moot.arbiter.outcomes import INTERRUPTED, REDACTED, cut_short
 from moot.arbiter.ports import Embedder, NotBegun, RanTrial, Runner
 from moot.arbiter.resolving import Prepared
 from moot.arbiter.vectors import Vector
@@ -34,7 +34,7 @@ from moot.clock import Clock
 from moot.protocols.arbiter.convergence import aggregates
 from moot.protocols.arbiter.embed_text import EmbedText
 from moot.protocols.arbiter.generated import ConvergenceRow, EmbeddingLine, PlannedTrial, Policy
-from moot.protocols.arbiter.parsing import not_answered
+from moot.protocols.arbiter.parsing import Parsed, not_answered
 from moot.protocols.arbiter.stopping import is_incomplete, why_stopped
 from moot.protocols.arbiter.usage import Spending
 
@@ -191,7 +191,7 @@ class Engine:
             return lines.skipped(trial_id, text, "contract_failure"), None
         if self._is_ending:
             return lines.failed(trial_id, text, INTERRUPTED), None
-        found = await self._until_ended(self._embedder.embed(trial_id, text.text))
+        found = await self._until_ended(self._embedder.embed(trial_id, text.text, **_kept(ran.parsed)))
         if found is None:
             return lines.failed(trial_id, text, INTERRUPTED), None
         lines.note(found.model, found.generation_id)
@@ -267,6 +267,12 @@ class Engine:
         if self._failure is not None:
             raise RunFailed(told(self._failure)) from self._failure
         return ended
+
+
+def _kept(parsed: Parsed) -> dict[str, str]:
+    """Return what is kept of a text that is embedded, where that is not the text: it holds what is redacted (R-G7)."""
+    stored = parsed.line.embed_text
+    return {} if parsed.embed is None or stored == parsed.embed.text else {"kept": stored or REDACTED}
 
 
 def told(error: Exception) -> str:

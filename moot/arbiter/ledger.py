@@ -11,18 +11,20 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.arbiter.asking import Place, Sent
+from moot.arbiter.outcomes import REDACTED
 from moot.arbiter.resolving import Prepared
 from moot.arbiter.saying import Saying
 from moot.bots.minds.mind import View
 from moot.bots.models.caller import NoBudget
 from moot.bots.models.client import ENDPOINTS
 from moot.bots.models.in_use import ModelInUse
+from moot.bots.models.key import SECRET_CHARS
 from moot.bots.models.prices import price_of
 from moot.bots.models.record import answer_in
 from moot.bots.models.request import Request
@@ -131,8 +133,10 @@ class Ledger:
         saying: Saying,
         clock: Clock,
         spent: Callable[[str], None],
+        secrets: Mapping[str, tuple[str, ...]],
     ) -> None:
         """Take what `ledger_of` prepared."""
+        self._secrets = secrets
         self.host = host
         self.case = saying.case
         self.hear = saying.hear
@@ -151,6 +155,7 @@ class Ledger:
             MemoryStoreError: It takes no bodies, or one is lost.
         """
         name = self._names[model]
+        request = self._without_others_keys(name, request)
         in_use = self._calls.models[name]
         past = self._settled.found.get(place.turn)
         if past is not None:
@@ -173,6 +178,16 @@ class Ledger:
             # As the log has it, so that another life of the run says the same.
             began, ended = told.began, told.ended
         return Sent(answer, json.loads(body), began, ended)
+
+    def _without_others_keys(self, name: str, request: Request) -> Request:
+        """Return a request that shows no endpoint the key of another one, whatever a model wrote."""
+        if request.measured is None:
+            return request
+        own = self._secrets.get(name, ())
+        text = request.measured
+        for key in {key for keys in self._secrets.values() for key in keys if key not in own}:
+            text = text.replace(key, REDACTED) if len(key) >= SECRET_CHARS else text
+        return replace(request, measured=text)
 
     def learns(self, model: str, sent: Sent) -> bool:
         """Take into account what an endpoint refused; as `Post`."""
@@ -237,7 +252,8 @@ async def ledger_of(
         saying = await Saying.begun(host, prepared, len(settled.experiments), clock)
         exits.push_async_callback(saying.abandon)
         await asyncio.gather(*(clock.from_thread(io.spawn(client.open)) for client in clients.values()))
-        yield Ledger(host, calls, models.names, settled, saying, clock, spent)
+        secrets = {name: client.secrets for name, client in clients.items()}
+        yield Ledger(host, calls, models.names, settled, saying, clock, spent, secrets)
         if host.fault is None:
             with suppress(ChannelError):
                 await saying.close()

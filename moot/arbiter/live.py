@@ -110,6 +110,7 @@ class IndependentRunner(LiveRunner):
         answer = asked.sent.answer
         status, error, error_code = ending(answer)
         text = well_formed(answer.text) if status == "success" else None
+        measured = answer.measured if status == "success" else None
         trial = Trial(
             trial_id=planned.trial_id,
             requested_model_slug=assigned.model,
@@ -125,7 +126,7 @@ class IndependentRunner(LiveRunner):
             response_payload=payload_of(answer.reply),
             usage=usage_of(answer),
         )
-        return RanTrial(trial, self._outcomes.read(planned.trial_id, text))
+        return RanTrial(trial, self._outcomes.read(planned.trial_id, text, measured))
 
 
 class _Turn(NamedTuple):
@@ -137,11 +138,16 @@ class _Turn(NamedTuple):
 
 
 class _Debate:
-    """What was said in a debate so far."""
+    """What was said in a debate so far.
+
+    Attributes:
+        measured: What the last turn said before it was redacted; None where nothing was.
+    """
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.said: list[Turn] = []
+        self.measured: str | None = None
 
     def text(self, turn: int) -> str:
         return self.said[turn].content
@@ -193,6 +199,7 @@ class DebateRunner(LiveRunner):
         debate.calls.append(call_of(turn, turn, asked_for.role, role.model_slug, asked, ended))
         if ended.error is None:
             debate.said.append(Turn(turn=turn, role=asked_for.role, content=text))
+            debate.measured = answer.measured
         return ended
 
     def _turn(self, roles: Roles, debate: _Debate, turn: int) -> _Turn:
@@ -230,7 +237,7 @@ class DebateRunner(LiveRunner):
             calls=tuple(debate.calls),
             transcript=tuple(debate.said),
         )
-        return RanTrial(trial, self._outcomes.read(planned.trial_id, text))
+        return RanTrial(trial, self._outcomes.read(planned.trial_id, text, debate.measured))
 
 
 def joined(parts: tuple[str, ...]) -> str:

@@ -176,5 +176,5 @@ class MockEmbedder:
         """Begin a run."""
         self._seed = seed
 
-    async def embed(self, trial_id: int, text: str) -> Embedded:
+    async def embed(self, trial_id: int, text: str, *, kept: str | None = None) -> Embedded:
         return Embedded(np.array(mock_vector(self._seed, trial_id), dtype=np.float32))

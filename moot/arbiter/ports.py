@@ -51,6 +51,12 @@ class Embedded(NamedTuple):
 class Embedder(Protocol):
     """Embeds answers, several at once."""
 
-    async def embed(self, trial_id: int, text: str) -> Embedded:
-        """Embed the text of a trial, which is not empty; a failure is returned, not raised."""
+    async def embed(self, trial_id: int, text: str, *, kept: str | None = None) -> Embedded:
+        """Embed the text of a trial, which is not empty; a failure is returned, not raised.
+
+        Args:
+            trial_id: The trial.
+            text: What is embedded, as the model wrote it.
+            kept: What may be kept of it, without secrets; None: the text itself.
+        """
         ...

@@ -394,7 +394,7 @@ class EmbeddingLine(Record):
     error: Name | None = None
     skip_reason: SkipReason | None = None
     embed_text_sha256: Sha256 | None = None
-    """Of what was to be embedded; absent when that is nothing."""
+    """Of what was to be embedded, before redaction; absent when that is nothing."""
     embed_text_truncated: bool
     embed_text_original_chars: Count
     """Its length before the cut, in UTF-16 code units."""

@@ -90,7 +90,7 @@ class _Vectors:
     def __init__(self, count: int, dimensions: int) -> None:
         self._rows = _kinds(count, dimensions)
 
-    async def embed(self, trial_id: int, text: str) -> Embedded:
+    async def embed(self, trial_id: int, text: str, *, kept: str | None = None) -> Embedded:
         return Embedded(self._rows[trial_id])
 
 

@@ -113,7 +113,7 @@ class Answering:
         )
         return RanTrial(trial, self._outcomes.read(planned.trial_id, text))
 
-    async def embed(self, trial_id: int, text: str) -> Embedded:
+    async def embed(self, trial_id: int, text: str, *, kept: str | None = None) -> Embedded:
         words = np.zeros(16, dtype=np.float32)
         for word in text.lower().split():
             words[crc32(word.encode()) % 16] += 1

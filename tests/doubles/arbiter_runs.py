@@ -104,7 +104,7 @@ class Scripted:
         status = {} if text is not None else {"status": "error"}
         return RanTrial(trial(planned, **status), self._outcomes.read(trial_id, text))
 
-    async def embed(self, trial_id: int, text: str) -> Embedded:
+    async def embed(self, trial_id: int, text: str, *, kept: str | None = None) -> Embedded:
         if self._embedded is not None:
             return self._embedded(trial_id)
         return Embedded(np.random.default_rng(trial_id).random(4).astype(np.float32))

@@ -33,6 +33,9 @@ UNTOLD: Final = frozenset({"trace_summary"})
 NEEDED: Final = frozenset({"outcome", "embed_text"})
 """What of a text may not be missing where there is any; all else may be (R-G6)."""
 
+REDACTION: Final = "[redacted"
+"""How what stands for a secret begins; what stood there was measured, and nobody can compute that again."""
+
 _ANY: Final = object()
 """Stands for an embed_text that may be any, or none."""
 
@@ -195,7 +198,16 @@ def _judged(
         if not any(one.level == "FAIL" for one in judged):
             return [*judged, *(_Judged("WARN", "", note) for note in dialect.notes())]
         ours = judged if ours is None else ours
+    if REDACTION in (final_text(trial, found) or ""):
+        return [_open(one) for one in ours or ()]
     return ours or []
+
+
+def _open(one: _Judged) -> _Judged:
+    """Return a difference in a text that holds what was redacted: it was read before that (R-G7)."""
+    if one.field.split(".")[0] in ("trial_id", "raw_assistant_text", "parser_version"):
+        return one
+    return _Judged("WARN", one.field, f"{one.why}; the text was read before it was redacted (R-G7)")
 
 
 def _against(expected: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[_Judged]:
