@@ -25,7 +25,7 @@ from moot.protocols.escalation.case import EscalationState
 from moot.protocols.kernel import rule_faults
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
-from moot.protocols.kernel.errors import Forbidden
+from moot.protocols.kernel.errors import Forbidden, Malformed
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.minds import STAND_IN
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation
@@ -289,10 +289,29 @@ class Host(Folding):
         """
         try:
             self._check_holder(draft)
-            return await self._to_bus(draft)
+            receipt = await self._to_bus(draft)
+            if receipt.status != "accepted":
+                await self._check_dropped(draft, receipt)
+            return receipt
         except Refused as refused:
             await self.audit_refusal(_bytes_of(draft), refused, seat=str(draft.author), channel=draft.channel)
             raise
+
+    async def _check_dropped(self, draft: Draft, receipt: Receipt) -> None:
+        """Check that the message that took a draft's id answered the same duty: no answer vanishes (R-G15).
+
+        In logs of rules before version 4 the ids of duties repeat where a phase is entered again.
+
+        Raises:
+            Refused: It answered an earlier one, and the duty that the draft is for is still open.
+        """
+        owed = self.docket.open.get(draft.obligation_id or "")
+        if owed is None or receipt.seq > self.docket.seq:
+            return
+        async for env in self.bus.read(receipt.seq, receipt.seq):
+            if env.sent_at <= owed.opened_at:
+                why = f"its id was taken by message {env.seq}, which answered an earlier duty of that name"
+                raise Refused(Malformed("R-G15", why))
 
     def _check_holder(self, draft: Draft) -> None:
         """Check that who speaks in a seat's tenure holds the seat; one of an older tenure is the docket's to judge.

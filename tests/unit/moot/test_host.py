@@ -463,6 +463,31 @@ def test_k14_a_bot_that_knows_the_tenure_of_who_took_its_seat_is_refused_at_once
     assert not findings(log)
 
 
+@pytest.mark.rule("R-G15")
+def test_an_answer_whose_id_answered_an_earlier_duty_is_refused_and_not_dropped() -> None:
+    """Logs of older rules have ids that repeat; a duty is opened again here as they open it."""
+
+    async def script(stage: Stage) -> None:
+        obligation = await until(stage, lambda: owed(stage, EXPLORER, "HYPOTHESIS"))
+        view = await stage.host.view(EXPLORER, obligation)
+        assert view is not None
+        draft = stage.host.answer_draft(view, bodies.hypothesis(obligation.case_id))
+        assert draft is not None
+        first = await stage.host.publish(draft)
+        assert (await stage.host.publish(draft)).status == "duplicate"
+        await stage.wait(minutes=1)
+        docket = stage.host.docket
+        docket.open[obligation.id] = replace(obligation, opened_at=stage.host.clock.now())
+        with pytest.raises(Refused, match=f"taken by message {first.seq}, which answered an earlier duty"):
+            await stage.host.publish(replace(draft, body=bodies.hypothesis(obligation.case_id, rationale="New.")))
+        del docket.open[obligation.id]
+
+    log = play({EXPLORER: Silent(), CRITIC: Silent(), EVOLVER: Silent()}, script)
+    (refused,) = [audit for audit in of(log, "AUDIT") if audit.event == "refused"]
+    assert (refused.seat, "R-G15" in refused.reason) == ("explorer", True)
+    assert not findings(log)
+
+
 @pytest.mark.rule("K14")
 def test_k14_two_missed_deadlines_in_a_row_release_a_taken_seat() -> None:
     async def script(stage: Stage) -> None:
