@@ -151,11 +151,13 @@ class ActReply:
         ok: Whether the act stands or waits; False when it was refused, not understood, or changes nothing.
         seq: Where it stands in the log. With `ok` a mark on what the person wrote says as much as the text; None: the
             text says more, or nothing stands there (yet).
+        is_private: Whether others must not read it where the platform can tell one person alone (R-G13).
     """
 
     text: str
     ok: bool = True
     seq: int | None = None
+    is_private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

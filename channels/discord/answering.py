@@ -19,9 +19,16 @@ STANDS: Final = "✅"
 _NOTHING_PINGS: Final = {"parse": [], "replied_user": False}
 
 
-async def answer(client: Connection, channel_id: int, message_id: int, reply: ActReply) -> None:
-    """Mark a message that stands; tell in a reply what else became of it. What cannot be told is logged."""
+async def answer(
+    client: Connection, channel_id: int, message_id: int, reply: ActReply, *, user_id: str = ""
+) -> None:
+    """Mark a message that stands; tell in a reply what else became of it. What cannot be told is logged.
+
+    What is for one person alone goes to them as a direct message; into the channel where they take none.
+    """
     try:
+        if reply.is_private and await _told_alone(client, user_id, message_id, reply.text):
+            return
         if reply.ok and reply.seq is not None:
             with renamed("add a reaction"):
                 await client.http.add_reaction(channel_id, message_id, STANDS)
@@ -29,6 +36,23 @@ async def answer(client: Connection, channel_id: int, message_id: int, reply: Ac
             await tell(client, channel_id, message_id, reply.text)
     except SurfaceError as exc:
         structlog.get_logger().warning("person not told", surface="discord", message=message_id, why=str(exc))
+
+
+async def _told_alone(client: Connection, user_id: str, message_id: int, text: str) -> bool:
+    """Send a person a direct message; False where they take none from this server's bot."""
+    if not user_id.isdecimal():
+        return False
+    payload = {"content": shown(text), "nonce": f"dm{message_id}", "enforce_nonce": True}
+    try:
+        with renamed("send a direct message"):
+            opened = await client.http.start_private_message(int(user_id))
+            await client.http.send_message(
+                int(opened["id"]),
+                params=MultipartParameters({**payload, "allowed_mentions": _NOTHING_PINGS}, None, None),
+            )
+    except SurfaceError:
+        return False
+    return True
 
 
 async def tell(client: Connection, channel_id: int, message_id: int, text: str, *, about: str = "re") -> None:

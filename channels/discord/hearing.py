@@ -117,7 +117,7 @@ class Hearing:
         except Exception as exc:
             self._log.error("message not handed in", message=said.id, why=f"{type(exc).__name__}: {exc}")
             return
-        self._answer(answer(self._client, said.channel_id, said.id, reply))
+        self._answer(answer(self._client, said.channel_id, said.id, reply, user_id=said.user_id))
 
     async def _reply_to(self, channel: str, said: Said) -> ActReply:
         if said.objection:

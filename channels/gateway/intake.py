@@ -187,6 +187,6 @@ def _reply_to(receipt: Mapping[str, Any]) -> ActReply:
         case "superseded":
             return ActReply(f"Message {seq} stands as it was first said.", ok=False, seq=seq)
         case "refused" if receipt.get("rule") == "R-G13":
-            return ActReply(f"Not taken: {receipt['why']}.", ok=False)
+            return ActReply(f"Not taken: {receipt['why']}.", ok=False, is_private=True)
         case _:
             return ActReply(f"{_REFUSED}{receipt.get('why', 'no reason given')}", ok=False)

@@ -29,6 +29,7 @@ HOOKED = HOOK + "/{webhook_token}"
 WITH_TOKEN: dict[str, Handler] = {
     "GET /users/@me": routes.me,
     "GET /users/@me/guilds": routes.my_guilds,
+    "POST /users/@me/channels": routes.open_direct,
     "GET /users/{user_id}": routes.user,
     "GET /oauth2/applications/@me": routes.application,
     "GET /applications/@me": routes.application,

@@ -49,6 +49,8 @@ def message(world: World, call: Call) -> Json:
 
 
 def post(world: World, call: Call) -> Json:
+    if whose := world.direct.get(call.path["channel_id"]):
+        return _post_direct(world, call, whose)
     it = channel_of(world, call.path["channel_id"])
     need = "SEND_MESSAGES_IN_THREADS" if it["type"] in THREADS else "SEND_MESSAGES"
     channel_of(world, it["id"], need, *(["ATTACH_FILES"] if call.files else []))
@@ -66,6 +68,15 @@ def post(world: World, call: Call) -> Json:
         made["embeds"] = []
     world.keep(made)
     remember_nonce(world, made)
+    return made
+
+
+def _post_direct(world: World, call: Call, whose: str) -> Json:
+    """Keep a direct message; nobody but its reader is told."""
+    if whose in world.takes_no_direct:
+        raise Refusal(50007)
+    made = make_message(world, call.path["channel_id"], world.bot, call.body, call.files, base=call.base)
+    world.messages[made["id"]] = made
     return made
 
 

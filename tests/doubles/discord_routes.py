@@ -37,6 +37,17 @@ def me(world: World, call: Call) -> Json:
     return world.bot | {"verified": True, "mfa_enabled": False, "email": None, "locale": "en-US"}
 
 
+def open_direct(world: World, call: Call) -> Json:
+    """Open the channel of direct messages with a user, always the same one."""
+    user = world.users.get(str(call.body.get("recipient_id")))
+    if user is None:
+        raise Refusal(10013)
+    known = next((one for one, whose in world.direct.items() if whose == user["id"]), None)
+    channel_id = known or world.new_id()
+    world.direct[channel_id] = user["id"]
+    return {"id": channel_id, "type": 1, "last_message_id": None, "flags": 0, "recipients": [user]}
+
+
 def application(world: World, call: Call) -> Json:
     return {
         "id": world.app_id, "name": "moot", "icon": None, "description": "", "summary": "", "verify_key": "0" * 64,

@@ -85,6 +85,9 @@ class World:
         self.says_channel = True
         self.says_permissions = True
         self.archived_stays = False
+        self.direct: dict[str, str] = {}
+        """Users by the ids of their channels of direct messages."""
+        self.takes_no_direct: set[str] = set()
         self.is_member = True
         self.callback_s = 3.0
         self.guild_id: str = self.new_id()

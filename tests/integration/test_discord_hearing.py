@@ -79,6 +79,34 @@ def test_what_did_not_come_to_stand_is_told_in_a_reply_without_a_ping(server, re
     assert server.pings == []
 
 
+@pytest.mark.rule("R-G13")
+@pytest.mark.parametrize("takes", [True, False])
+def test_what_is_for_one_person_alone_is_a_direct_message_where_they_take_any(server, takes):
+    if not takes:
+        server.world.takes_no_direct.add(server.user_id("ana"))
+
+    async def use(_surface):
+        id = server.person_writes("ana", "admin", "2")
+        await until(lambda: server.replies(id) or direct(server))
+        return id
+
+    why = "Not taken: esc_20260223_1018 was answered before; that stands, and this changes nothing."
+    id = on(server, use, Inbox(ActReply(why, ok=False, is_private=True)))
+    assert told(server, id) == ([] if takes else [why])
+    assert direct(server) == ([("ana", why)] if takes else [])
+    assert server.pings == []
+
+
+def direct(server):
+    """Return the direct messages, by whom they are for."""
+    users = {id: user["username"] for id, user in server.world.users.items()}
+    return [
+        (users[server.world.direct[one["channel_id"]]], one["content"].replace("\\", ""))
+        for one in server.world.messages.values()
+        if one["channel_id"] in server.world.direct
+    ]
+
+
 def test_replies_and_threads_say_what_they_are_about(server):
     inbox, log = Inbox(), SmallLog()
 

@@ -302,6 +302,34 @@ def test_r_e4_an_answer_that_changes_nothing_is_told_in_the_receipt_also_when_it
     assert receipts[-1].status == "duplicate"
 
 
+@pytest.mark.rule("R-G13")
+@pytest.mark.parametrize("late", [EscalationAnswer(option=1), EscalationAnswer(text="wait"), EscalationAck()])
+def test_an_answer_to_a_resolved_escalation_is_told_once_a_person_and_changes_nothing(late: Message) -> None:
+    ann, bob = Actor("human", "cli", "ann"), BOB
+
+    async def run(stage: Stage) -> None:
+        door = Door(stage.host, load_settings(admins={"discord": ["bob"], "cli": ["ann"]}))
+        await stage.wait(hours=24, minutes=1)
+        case_id = next(s.case_id for s in stage.host.docket.cases.values() if s.kind == "escalation")
+
+        def said(body: Message, actor: Actor, key: str) -> Draft:
+            named = changed(body, "escalation_id", case_id)
+            return Draft(channel="#admin", author=ADMIN, body=named, actor=actor, case_id=case_id, key=key)
+
+        assert (await door.publish(said(EscalationAnswer(option=1), bob, "first"))).status == "accepted"
+        await stage.wait(minutes=1)
+        for n, actor in enumerate([bob, bob, ann, bob]):
+            with pytest.raises(Refused, match=rf"{case_id} was answered before; that stands") as caught:
+                await door.publish(said(late, actor, f"late{n}"))
+            assert caught.value.rule == "R-G13"
+        assert (await door.publish(said(EscalationAnswer(option=1), bob, "first"))).status == "duplicate"
+
+    log = play({EVOLVER: CannedMind()}, run)
+    assert [env.body.type for env in log if env.author == ADMIN] == ["ESCALATION_ANSWER"]
+    audits = [env for env in log if env.body.type == "AUDIT" and "was answered before" in env.body.reason]
+    assert len(audits) == 2, "one of each person"
+
+
 def test_a_receipt_names_the_case_that_a_message_opened_also_when_it_is_repeated() -> None:
     async def script(door: Door, stage: Stage) -> None:
         asked = Draft(

@@ -479,7 +479,9 @@ def test_an_answer_whose_id_answered_an_earlier_duty_is_refused_and_not_dropped(
         docket = stage.host.docket
         docket.open[obligation.id] = replace(obligation, opened_at=stage.host.clock.now())
         with pytest.raises(Refused, match=f"taken by message {first.seq}, which answered an earlier duty"):
-            await stage.host.publish(replace(draft, body=bodies.hypothesis(obligation.case_id, rationale="New.")))
+            await stage.host.publish(
+                replace(draft, body=bodies.hypothesis(obligation.case_id, rationale="New."))
+            )
         del docket.open[obligation.id]
 
     log = play({EXPLORER: Silent(), CRITIC: Silent(), EVOLVER: Silent()}, script)
