@@ -428,7 +428,7 @@ class _Writer:
                     "member_count": len(members),
                     "discovered_at_batch": members[0][0] // size,
                     "centroid_vector_b64": base64.b64encode(
-                        struct.pack(f"<{len(members[0][1])}f", *members[0][1])
+                        struct.pack(f"<{len(members[0][1])}f", *monitor.centroid(members))
                     ).decode(),
                 }
                 for n, members in enumerate(monitor.members)

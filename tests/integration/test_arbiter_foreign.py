@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +13,7 @@ import pytest
 
 from moot.arbiter.verify import Report, verify_run
 from tests.doubles.arbiter_foreign import Foreign, js, runs, tampered, write
-from tests.doubles.command_line import moot
+from tests.doubles.command_line import data, moot
 
 RUNS: Final = runs()
 Change = Callable[[Any], None]
@@ -194,6 +196,48 @@ def test_half_of_a_pair_that_no_cut_left_is_found(tmp_path: Path) -> None:
     assert failures(verify_run(folder))
 
 
+def test_a_total_of_tokens_that_is_not_told_is_their_sum(tmp_path: Path) -> None:
+    for name in ("independent", "debate"):
+        folder = written(name, tmp_path / name)
+        tampered(
+            folder,
+            "trials.jsonl",
+            lambda value: (value.get("usage") or value["calls"][0]["usage"]).pop("total_tokens"),
+        )
+        assert failures(verify_run(folder)) == []
+        tampered(
+            folder,
+            "trials.jsonl",
+            lambda value: (value.get("usage") or value["calls"][0]["usage"]).update(total_tokens=1),
+        )
+        assert failures(verify_run(folder))
+
+
+def test_a_mean_may_be_rounded_otherwise_but_is_no_other(tmp_path: Path) -> None:
+    run = RUNS["independent"]._replace(
+        changes={"clustering": {"centroid_update_rule": "incremental_mean", "tau": 0.1}}
+    )
+    folder = written(run, tmp_path)
+    file = "clusters/online.state.json"
+
+    def moved(by: float) -> Change:
+        def change(value: Any) -> None:
+            cluster = max(value["clusters"], key=lambda one: one["member_count"])
+            numbers = list(struct.unpack("<3f", base64.b64decode(cluster["centroid_vector_b64"])))
+            numbers[0] *= 1 + by
+            cluster["centroid_vector_b64"] = base64.b64encode(struct.pack("<3f", *numbers)).decode()
+
+        return change
+
+    state = json.loads((folder / file).read_text())
+    assert max(one["member_count"] for one in state["clusters"]) > 1
+    tampered(folder, file, moved(2e-7))
+    report = verify_run(folder)
+    assert failures(report) == [] and "differs by rounding" in notes(report)
+    tampered(folder, file, moved(1e-4))
+    assert failures(verify_run(folder))
+
+
 def test_keys_may_be_sorted_as_a_locale_sorts_them(tmp_path: Path) -> None:
     """In `maxLength` and `maximum` case decides only by code points."""
     from tests.doubles.arbiter_configs import sha256
@@ -237,3 +281,33 @@ def test_a_field_that_nobody_knows_is_found(tmp_path: Path) -> None:
         folder = written("independent", tmp_path / file)
         tampered(folder, file, _set("surplus", to=1))
         assert failures(verify_run(folder)), file
+
+
+def test_a_run_that_was_killed_is_told_in_one_line_whatever_its_manifest_says(tmp_path: Path) -> None:
+    """Other programs begin a manifest as completed; ruling R-S8 is Moot's."""
+    folder = written("independent", tmp_path)
+
+    def begun(value: Any) -> None:
+        value.update(stop_reason="completed", k_attempted=0, k_eligible=0, artifacts={"entries": []})
+
+    tampered(folder, "manifest.json", begun)
+    (folder / "aggregates.json").unlink()
+    assert failures(verify_run(folder)) == [
+        "manifest.json: incomplete: says that the run has not ended: it goes on, or was killed"
+    ]
+
+
+def test_a_run_that_was_resolved_only_need_not_leave_a_plan(tmp_path: Path) -> None:
+    config = tmp_path / "run.json"
+    moot("arbiter", "init", "--out", config)
+    folder = Path(data("arbiter", "resolve", config, "--out", tmp_path)["path"])
+    (folder / "trial_plan.jsonl").unlink()
+    assert "trial_plan.jsonl: is listed, and not there" in failures(verify_run(folder))
+
+    def unlisted(value: Any) -> None:
+        entries = value["artifacts"]["entries"]
+        value["artifacts"]["entries"] = [one for one in entries if one["path"] != "trial_plan.jsonl"]
+
+    tampered(folder, "manifest.json", unlisted)
+    report = verify_run(folder)
+    assert failures(report) == [] and "trial_plan.jsonl: is missing" in notes(report)

@@ -72,7 +72,9 @@ LATITUDES: Final[Mapping[str, Mapping[str, Latitude]]] = {
         "": _may_lack("error_code"),
         "attempt": _may_lack(*_ATTEMPT),
         "error": _may_lack("message", "retryable"),
+        "usage": _may_lack("total_tokens"),
         "calls[]": _may_lack("model_actual", "response_payload", "error_message"),
+        "calls[].usage": _may_lack("total_tokens"),
     },
     "parsed": {
         "": _may_lack("parser_version", free={"parser_version": _TEXT, "embed_text": _TEXT}),
@@ -150,6 +152,9 @@ def mended(name: str, part: str, value: Any) -> Mended:
     lacks: list[str] = []
     found = _mended(relaxed(name, part), value, "", name, lacks)
     if isinstance(found, dict):
+        for usage in _usages(name, found):
+            if {"prompt_tokens", "completion_tokens"} <= usage.keys():
+                usage.setdefault("total_tokens", usage["prompt_tokens"] + usage["completion_tokens"])
         attempt = found.get("attempt") if name == "trials" else None
         if isinstance(attempt, dict) and any(one not in attempt for one in _ATTEMPT):
             del found["attempt"]
@@ -158,6 +163,15 @@ def mended(name: str, part: str, value: Any) -> Mended:
         if name == "embeddings" and isinstance(reason := found.get("skip_reason"), str):
             found["skip_reason"] = SKIP_REASONS.get(reason, reason)
     return Mended(found, tuple(lacks))
+
+
+def _usages(name: str, record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what a trial and its calls used, where all tokens are numbers: a total that is not told is their sum."""
+    calls = record.get("calls") if name == "trials" else None
+    for one in (record if name == "trials" else {}, *(calls if isinstance(calls, list) else ())):
+        usage = one.get("usage") if isinstance(one, Mapping) else None
+        if isinstance(usage, dict) and all(type(tokens) in (int, float) for tokens in usage.values()):
+            yield usage
 
 
 @cache
