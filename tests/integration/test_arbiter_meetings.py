@@ -201,7 +201,8 @@ def test_a_contract_that_cannot_hold_a_long_text_is_refused(config: Path, tmp_pa
     ("prefers", "decision", "calls"),
     [
         ({"verdict": "APPROVED", "issues": []}, "approved", 3),
-        ({"verdict": "REVISE", "issues": ["say who pays"]}, "unresolved", 5),
+        # A review that repeats the one before it would be flagged.
+        ({"verdict": "REVISE", "issues": lambda prompt: [f"say who pays {len(prompt)}"]}, "unresolved", 5),
     ],
 )
 def test_models_hold_runs_of_the_arena_through_the_ledger_of_the_run(
