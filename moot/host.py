@@ -243,6 +243,7 @@ class Host(Folding):
             self.contents(sight.content_ref) if sight.content_ref else "",
             context.fold_named("people").called,
             state.kind,
+            context.version,
         )
 
     async def _ended_case(self, case_id: str) -> list[Envelope]:

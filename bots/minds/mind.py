@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from moot.memory.store import MemoryView
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.figures import NEWEST
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Violation
@@ -47,6 +48,7 @@ class View(NamedTuple):
         content: What the obligation lets it see of a work that is kept as evidence, "" for nothing.
         names: What people are called, by their ids (PERSON_NAMED).
         kind: What kind of case it is about: debate, run, panel, motion and so on.
+        rules_version: Version of the rules that the log is under.
     """
 
     obligation: Obligation
@@ -64,6 +66,7 @@ class View(NamedTuple):
     content: str = ""
     names: Mapping[str, str] = NAMELESS
     kind: str = ""
+    rules_version: int = NEWEST
 
     def last(self, kind: str) -> Envelope | None:
         """Return the newest message of a type in the transcript."""

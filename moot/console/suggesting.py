@@ -155,6 +155,7 @@ async def view_of(model: ReadModel, obligation_id: str, evidence: DirectoryEvide
         config=context.config,
         content=content,
         names=context.fold_named("people").called,
+        rules_version=context.version,
     )
 
 

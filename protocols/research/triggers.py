@@ -172,7 +172,8 @@ class ApproveRate(Source):
             return NOTHING
         total = body.total_debates
         approved = round(body.explorer_win_rate * total)
-        context = f"{approved} of {total} debates of {body.period} ended in approval"
+        noun = "debate" if total == 1 and docket.context.version >= SECOND_AUDIT else "debates"
+        context = f"{approved} of {total} {noun} of {body.period} ended in approval"
         return (Condition("approve_rate", "", approved / total < APPROVE_RATE, context, (env.seq,)),)
 
 

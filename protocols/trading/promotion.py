@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.figures import DERIVED, Exactly, Figures, check, exactly
+from moot.protocols.kernel.figures import DERIVED, SECOND_AUDIT, Exactly, Figures, check, exactly
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, ends
 from moot.protocols.opinion import (
@@ -169,7 +169,8 @@ def open_promotion(given: RuleInput) -> PromotionState:
     if not known.is_deployed:
         raise Violation("R-B12", f"{body.strategy_id} is not traded on paper", field="strategy_id")
     if known.days < known.days_needed:
-        why = f"{body.strategy_id} was traded on paper for {known.days} sessions of {known.days_needed}"
+        noun = "session" if known.days == 1 and context.version >= SECOND_AUDIT else "sessions"
+        why = f"{body.strategy_id} was traded on paper for {known.days} {noun} of {known.days_needed}"
         raise Violation("R-B3", why, field="days")
     check_alone(context, KIND, body.strategy_id)
     check(body, exactly(proposal_figures(known, context)), "R-B3")

@@ -37,7 +37,7 @@ class Answering:
     @cached_property
     def voice(self) -> Voice:
         """Return the voice of this answer."""
-        return Voice(self.rng("wording"))
+        return Voice(self.rng("wording"), self.view.rules_version)
 
     def filled(self, kind: type[Message], **own: Any) -> Reply:
         """Answer with what the log fixes, the fields that the brief names, and with what is the seat's own to say."""

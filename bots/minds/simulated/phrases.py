@@ -1,7 +1,7 @@
 """The sentences of simulated seats: TOML files beside them, read and checked here.
 
 A file holds lists of `str.format` templates, the variants of one sentence, by key; a table of lists gives keys such as
-`basis.overfitting`.
+`basis.overfitting`. Plurals of one are chosen as `wording.worded` says: `{trades} trade[s]`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from string import Formatter
 from typing import Any, Final
+
+from moot.bots.minds.simulated.wording import CHOICE
 
 Variants = tuple[str, ...]
 
@@ -95,4 +97,9 @@ def _fault(key: str, variants: Any) -> str:
             return f"{one!r}: {error}"
         if not all(field.isidentifier() for field in named):
             return f"{one!r} may only name facts, such as {{name}}"
+        for choice in CHOICE.finditer(one):
+            if not (choice["fact"] in named if choice["fact"] else "{" in one[: choice.start()]):
+                return f"{one!r}: {choice[0]} goes by no fact of the sentence, such as {{count}} before it"
+        if re.search(r"[\[\]]", CHOICE.sub("", one)):
+            return f"{one!r}: a choice is written as [s] or [were|was]"
     return ""

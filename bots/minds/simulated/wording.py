@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from moot.bots.tools.strategies import StrategySpec
 from moot.bots.tools.wording import describe
+from moot.protocols.kernel.figures import NEWEST, SECOND_AUDIT
 
 MOST_QUOTED: Final = 120
 """Characters of a person's words that a bot repeats."""
@@ -19,15 +20,27 @@ MOST_DIGITS: Final = 6
 
 FACTOR_DAYS: Final = ("momentum_days", "reversal_days", "volatility_days")
 
+ONE: Final = "1"
+
+CHOICE: Final = re.compile(r"\[(?P<plural>[a-z ]+)(?:\|(?P<singular>[a-z ]*))?(?:\|(?P<fact>[a-z_]+))?\]")
+"""Choice of a template between plural and singular; see `worded`."""
+
+_FACT: Final = re.compile(r"\{(\w+)\}")
 _SPACES: Final = re.compile(r"\s+")
 
 
 class Voice:
     """Words one message: variants are drawn from the seed, and none comes twice while others are left."""
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        """Speak by a generator that belongs to this message alone."""
+    def __init__(self, rng: np.random.Generator, version: int = NEWEST) -> None:
+        """Speak by a generator that belongs to this message alone.
+
+        Args:
+            rng: The generator.
+            version: The log's rules version; logs of earlier ones than 4 hold plurals of one: "1 approvals".
+        """
         self._rng = rng
+        self._has_singulars = version >= SECOND_AUDIT
         self._left: dict[tuple[str, ...], list[str]] = {}
 
     def say(self, variants: Sequence[str], **facts: str) -> str:
@@ -37,7 +50,7 @@ class Voice:
             variants: Templates of `str.format`, at least one.
             facts: What the templates may name; each may leave some out.
         """
-        return self.pick(variants).format(**facts)
+        return worded(self.pick(variants), facts, has_singulars=self._has_singulars)
 
     def pick(self, variants: Sequence[str]) -> str:
         """Choose one of several texts."""
@@ -46,6 +59,28 @@ class Voice:
         if not left:
             left = self._left[key] = list(key)
         return left.pop(int(self._rng.integers(len(left))))
+
+
+def worded(template: str, facts: Mapping[str, str], *, has_singulars: bool = True) -> str:
+    """Fill in a template, and choose between plurals and singulars by the number that they belong to.
+
+    `{trades} trade[s]` is "1 trade" or "2 trades"; `{count} deadline[s] [were|was] missed` chooses between two words;
+    `[were|was|count]` goes by the fact that it names instead of the last one before it.
+
+    Args:
+        template: A `str.format` template with such choices.
+        facts: What it may name.
+        has_singulars: Whether there are singulars; else every plural stands.
+    """
+
+    def chosen(found: re.Match[str]) -> str:
+        plural, singular, fact = found["plural"], found["singular"] or "", found["fact"]
+        if not has_singulars:
+            return plural
+        named = fact or _FACT.findall(template[: found.start()])[-1]
+        return singular if facts[named] == ONE else plural
+
+    return CHOICE.sub(chosen, template).format(**facts)
 
 
 def paragraph(*sentences: str) -> str:

@@ -8,7 +8,8 @@ from typing import Final
 
 from moot.bots.minds.simulated.debate.needs import Need, causes, idea_of, need_of
 from moot.bots.minds.simulated.turn import Turn
-from moot.bots.minds.simulated.wording import paragraph, percent, sentence
+from moot.bots.minds.simulated.wording import paragraph, percent, sentence, worded
+from moot.protocols.kernel.figures import SECOND_AUDIT
 from moot.protocols.research.messages import ArchitectureCritique, ArchitectureProposal, ArchitectureRebuttal
 
 TRIED_FOR: Final = timedelta(days=28)
@@ -22,7 +23,7 @@ def change_work(turn: Turn) -> str:
     need = need_of(idea, counts)
     trials = counts["trials"]
     sections = {
-        "Problem": _problem(need, trials),
+        "Problem": _problem(need, trials, turn.view.rules_version),
         "Change": (sentence(description), *_proposed(turn, change_id), sentence(f"it is made so: {notes}")),
         "What stays unchanged": (
             paragraph(
@@ -46,13 +47,19 @@ def change_work(turn: Turn) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _problem(need: Need, trials: int) -> tuple[str, ...]:
+def _problem(need: Need, trials: int, version: int) -> tuple[str, ...]:
     if not need.count:
         return (sentence(f"none of the {trials} trials of the past week asks for it in the records"),)
+    facts = {"trials": str(trials), "count": str(need.count), "reason": need.reason}
+    has_singulars = version >= SECOND_AUDIT
     return (
         paragraph(
-            f"the records of the past week hold {trials} trials",
-            f"{need.count} of {trials} cases were lost to {need.reason}",
+            worded("the records of the past week hold {trials} trial[s]", facts, has_singulars=has_singulars),
+            worded(
+                "{count} of {trials} case[s] [were|was|count] lost to {reason}",
+                facts,
+                has_singulars=has_singulars,
+            ),
             f"all records that ask for this change make up {percent(need.share)} of the week's trials",
         ),
     )

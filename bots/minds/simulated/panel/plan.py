@@ -14,6 +14,7 @@ from moot.bots.minds.simulated.panel.standards import ROLES, TOPICS, Bound, Eith
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.wording import Voice, quoted
 from moot.bots.tools.seeding import generator
+from moot.protocols.kernel.figures import NEWEST
 from moot.protocols.panel.audit import ACKNOWLEDGED
 from moot.protocols.panel.contract import Contract, Dimension
 from moot.protocols.panel.grammar import one_line
@@ -39,7 +40,14 @@ NOBODY: Final = Emphasis("I was sent to review it", {})
 
 
 def commitment(
-    role: str, contract: Contract, title: str, field: str, word_count: int, gaps: Sequence[str], seed: int
+    role: str,
+    contract: Contract,
+    title: str,
+    field: str,
+    word_count: int,
+    gaps: Sequence[str],
+    seed: int,
+    version: int = NEWEST,
 ) -> str:
     """Write Phase 1.
 
@@ -51,9 +59,10 @@ def commitment(
         word_count: How long it is; longer texts owe more sources.
         gaps: What the lint said of a first attempt.
         seed: The society's; with role, contract, title and field it chooses words and draws the bounds.
+        version: The log's rules version.
     """
     rng = generator("panel", seed, "plan", role, contract.contract_id, title, field)
-    voice, emphasis = Voice(rng), ROLES.get(role, NOBODY)
+    voice, emphasis = Voice(rng, version), ROLES.get(role, NOBODY)
     dimensions = contract.acceptance_dimensions
     topics = [topic_of(one, contract) for one in dimensions]
     facts = {"says": emphasis.says, "title": shown(title), "field": shown(field), "words": str(word_count)}

@@ -12,6 +12,7 @@ from typing import Any
 
 from moot.bots.minds.simulated.panel import plan
 from moot.bots.minds.simulated.panel.review import review as measured_review
+from moot.protocols.kernel.figures import NEWEST
 from moot.protocols.panel.contract import Contract, ContractError, contract_from
 from moot.protocols.panel.synthesis import (
     NONE_FIRED,
@@ -33,6 +34,7 @@ def commit(
     word_count: int,
     gaps: Sequence[str] = (),
     seed: int = 0,
+    version: int = NEWEST,
 ) -> str:
     """Write Phase 1 of a reviewer: all that it is given of the paper are title, field and length.
 
@@ -44,11 +46,12 @@ def commit(
         word_count: Of the paper; longer ones owe more sources.
         gaps: What the lint of a first attempt found; they are told and change no trigger.
         seed: Draws words and bounds.
+        version: The log's rules version.
 
     Raises:
         ContractError: The contract is none.
     """
-    return plan.commitment(role, _contract(contract), title, field, word_count, gaps, seed)
+    return plan.commitment(role, _contract(contract), title, field, word_count, gaps, seed, version)
 
 
 def review(

@@ -41,6 +41,7 @@ class SimulatedPanelWriter(PanelWriter):
                 brief["word_count"],
                 brief["gaps"],
                 self._seed,
+                view.rules_version,
             )
         return reviewer.review(
             brief["role"], brief["contract"], brief["phase1_output"], view.content, self._seed
