@@ -23,6 +23,7 @@ from moot.memory.store import Store
 from moot.outage import Outage
 from moot.protocols.escalation.case import EscalationState
 from moot.protocols.kernel import rule_faults
+from moot.protocols.kernel.deadlines import first_instant
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Forbidden, Malformed
@@ -157,7 +158,7 @@ class Host(Folding):
         """Say whether the officers may owe something now, or earlier than the duty runner plans to look."""
         if self.docket.pending or fx.started or fx.ended or env.author in OFFICERS:
             return True
-        return bool(fx.opened) and duty_runner.wants_waking(min([o.due_at for o in fx.opened]))
+        return bool(fx.opened) and duty_runner.wants_waking(min(map(first_instant, fx.opened)))
 
     def _hand_over(self, seat: Seat) -> None:
         """Start or end the bot's tasks when a person takes or releases its seat (K14)."""

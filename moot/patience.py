@@ -61,7 +61,7 @@ class Patience:
         return self._full_speed is not None
 
     def hold_open(self, escalation_id: str, is_open: bool) -> None:
-        """Note that a page holds an escalation open, or no longer does."""
+        """Note that a page holds an escalation, or the case of a person's duty, open, or no longer does."""
         if is_open and escalation_id in self._unseen:
             self.note_shown(escalation_id)
         (self._held.add if is_open else self._held.discard)(escalation_id)

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from moot.channels.errors import Refused
+from moot.channels.showing.duties import duty
+from moot.channels.showing.person_duties import acts_for
 from moot.desk import holdings, money, ratio_text, strategies
 from moot.host import Host
 from moot.patience import Patience
 from moot.protocols.escalation.case import EscalationState
+from moot.protocols.escalation.messages import ESCALATION_ANSWERS
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, VIEWER
 
@@ -107,13 +110,22 @@ class Reception:
         return "\n".join(lines)
 
     def _escalations(self) -> str:
-        waiting = [s for s in self._host.docket.cases.values() if isinstance(s, EscalationState)]
-        if not waiting:
+        docket = self._host.docket
+        waiting = [s for s in docket.cases.values() if isinstance(s, EscalationState)]
+        duties = [
+            o for o in docket.open.values() if o.seat in PEOPLE and not ESCALATION_ANSWERS & set(o.expects)
+        ]
+        if not waiting and not duties:
             return "nothing waits for an admin"
         lines = []
         for state in waiting:
             options = ", ".join(f"{option.n}: {option.label}" for option in state.options)
             lines.append(f"{state.case_id} {state.level} {state.code} {state.subject}: {options}")
+        for owed in duties[:MOST_LINES]:
+            until = f" until {docket.deadlines.void_at(owed):%d %b %H:%M}" if owed.can_be_missed else ""
+            how = " or ".join(f"/{act.word} {owed.case_id} …" for act in acts_for(owed.expects))
+            lines.append(f"{owed.case_id}: {owed.seat} owes {duty(owed.id)}{until}{': ' if how else ''}{how}")
+        lines += _rest(len(duties))
         return "\n".join(lines)
 
     def _positions(self) -> str:

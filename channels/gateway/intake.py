@@ -20,6 +20,7 @@ from moot.channels.gateway.link import SocietyAway
 from moot.channels.guests.drafts import draft_to_json
 from moot.channels.inbound import Authority, draft_of, key_of
 from moot.channels.outbox.store import OutboxStore
+from moot.channels.showing.person_duties import case_field
 from moot.channels.showing.wording import clean
 from moot.channels.surface import ActReply, InboundAct
 from moot.protocols.kernel.acts import LINE
@@ -110,6 +111,8 @@ class Intake:
             if escalation is None:
                 return ActReply(_WHICH, ok=False)
             act = replace(act, fields={**act.fields, "escalation_id": escalation})
+        elif about is not None:
+            act = _with_case(act, about)
         draft = await self._draft(act, about)
         if not self._requests.is_connected and await self._store.count_acts() >= MOST_WAITING:
             return ActReply("Too much waits for the society already; try again later.", ok=False)
@@ -168,6 +171,13 @@ class Intake:
         channel = await self._store.channel_of(case_id) if isinstance(case_id, str) else None
         seat = self._authority(act.platform, act.user_id)
         return draft_of(act, seat, about_case_id=about, case_channel=channel)
+
+
+def _with_case(act: InboundAct, about: str) -> InboundAct:
+    """Fill in the case of a press whose button had no room for its id: that of the message under which it stands."""
+    declared = rulebook().acts.get(act.kind)
+    takes = case_field(declared) if declared is not None else ""
+    return replace(act, fields={**act.fields, takes: about}) if takes and act.fields.get(takes) == "" else act
 
 
 def _case_of(act: InboundAct) -> object:

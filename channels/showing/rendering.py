@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal
 
+from moot.channels.showing.person_duties import NOTICE, answers_to
 from moot.channels.showing.templates import Template, compile_template
 from moot.channels.showing.wording import MOST_TEXT, clean, derived, plain, seat_name, words
 from moot.protocols.authorship import label
@@ -80,12 +81,12 @@ class Button:
 
     Attributes:
         label: What stands on it.
-        kind: `ack` or `answer`.
-        fields: The act's fields.
+        kind: `ack` or `answer` of an escalation, or `act` for an answer to a person's duty.
+        fields: The act's fields; of an answer to a duty its `act`, its number `n` and the `case_id`.
     """
 
     label: str
-    kind: Literal["ack", "answer"]
+    kind: Literal["ack", "answer", "act"]
     fields: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -125,7 +126,7 @@ def card(envelope: Envelope, who: Speakers = UNKNOWN) -> Card:
         title=words(envelope.body.type).capitalize() + about,
         sentence=said,
         fields=tuple(_fields(envelope, body, said))[:MOST_FIELDS],
-        buttons=_buttons(body) if envelope.body.type == "ESCALATION" else (),
+        buttons=_buttons(body) if envelope.body.type == "ESCALATION" else _duty_buttons(envelope, body),
     )
 
 
@@ -216,6 +217,17 @@ def _derived(value: object) -> object:
     if isinstance(value, Mapping):
         return {name: _derived(one) for name, one in value.items()}
     return derived(value) if isinstance(value, str) else value
+
+
+def _duty_buttons(envelope: Envelope, body: Mapping[str, object]) -> tuple[Button, ...]:
+    """Return the answers to a person's duty that need no form (R-G16)."""
+    expects = body.get("expects")
+    if envelope.body.type != NOTICE or not envelope.case_id or not isinstance(expects, Sequence):
+        return ()
+    return tuple(
+        Button(one.label, "act", {"act": one.act, "n": one.n, "case_id": envelope.case_id})
+        for one in answers_to([str(kind) for kind in expects])
+    )
 
 
 def _buttons(body: Mapping[str, object]) -> tuple[Button, ...]:

@@ -90,7 +90,7 @@ def overgrown(host: Host, messages: int) -> Iterator[Finding]:
     follows: dict[str, tuple[Iterable[str], Iterable[str]]] = {
         "docket.attempts": (docket.attempts, docket.open),
         "deadlines.pinged": (docket.deadlines.pinged, docket.open),
-        "deadlines.reminded": (docket.deadlines.reminded, docket.open),
+        "deadlines.notices": (docket.deadlines.notices, docket.open),
         "host.causes": (kept["causes"], docket.open),
         "host.refusals": (kept["refusals"], docket.open),
         "docket.waiting": (docket.waiting, docket.cases),

@@ -18,12 +18,13 @@ from moot.channels.outbox.store import OutboxStore
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId
 from moot.console.model.interface import PLATFORM, Person
 from moot.protocols.codec import decode_body
+from moot.protocols.escalation.messages import ESCALATION_ANSWERS
 from moot.protocols.kernel.canonical import canonical_json
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.kernel.seats import PEOPLE
 from moot.protocols.rulebook import rulebook
 
 MOST_ACT: Final = 190
@@ -114,8 +115,10 @@ def owed_to(docket: Docket, person: Person, obligation_id: str) -> Obligation | 
     owed = docket.open.get(obligation_id)
     if owed is None:
         return f"nobody owes {obligation_id}, or not any more"
-    if owed.seat == ADMIN:
-        return f"this is an escalation: answer {owed.case_id} instead"
+    if owed.seat in PEOPLE:
+        if ESCALATION_ANSWERS & set(owed.expects):
+            return f"this is an escalation: answer {owed.case_id} instead"
+        return owed if person.seat == owed.seat else f"only the {owed.seat} answers this"
     if owed.seat not in rulebook().bots:
         return f"the {owed.seat} is an officer: nobody can answer for it"
     holder = docket.context.holders.get(owed.seat)

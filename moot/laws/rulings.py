@@ -89,7 +89,7 @@ def _is_of_person(owed: str) -> bool:
 
 
 class PeopleAreReminded(Memory, source="R-E2, R-G16", is_raw=True):
-    """A person is never pinged, and is reminded of a duty five times at most."""
+    """A person is never pinged, but asked for a duty once, and reminded of it five times at most."""
 
     def __init__(self) -> None:
         self.reminded: Recent[str, int] = Recent()
@@ -100,18 +100,18 @@ class PeopleAreReminded(Memory, source="R-E2, R-G16", is_raw=True):
         owed = message["body"]["obligation_id"]
         return (f"{owed} is a person's, who is never pinged",) if _is_of_person(owed) else ()
 
-    @hears("DUTY_REMINDER")
+    @hears("DUTY_NOTICE")
     def remembered(self, message: Message) -> Findings:
         """Hold a reminder against the ones before it."""
         body = message["body"]
         owed, n = body["obligation_id"], body["n"]
         if not _is_of_person(owed):
             return (f"{owed} is no person's",)
-        before = self.reminded.get(owed, 0)
+        before = self.reminded.get(owed, -1)
         self.reminded[owed] = n
         if n == before + 1 and n <= MOST_REMINDERS:
             return ()
-        return (f"reminder {n} of {owed} follows {before}, {MOST_REMINDERS} are most",)
+        return (f"notice {n} of {owed} follows {before}, {MOST_REMINDERS} are most",)
 
 
 class RulingsSayWhatTheyEnd(Memory, source="K5, messages"):

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from moot.protocols.kernel.deadlines import REMINDER_INTERVAL
+from moot.protocols.kernel.deadlines import first_instant
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.duties import ripe_duties
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.officers import ClockSet, ends_outage
 from moot.protocols.kernel.officers import Violation as ViolationMessage
 from moot.protocols.kernel.rule_faults import FAULT, is_of_fault
-from moot.protocols.kernel.seats import PEOPLE
 from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings
 
@@ -69,8 +68,7 @@ class Deadlines:
             if isinstance(env.body, ClockSet) and self._ended_at is not None:
                 self._ended_at += env.body.held
         for obligation in fx.opened:
-            reminder = obligation.opened_at + REMINDER_INTERVAL if obligation.seat in PEOPLE else NEVER
-            self._deadline_at = min(self._deadline_at, obligation.due_at, reminder)
+            self._deadline_at = min(self._deadline_at, first_instant(obligation))
 
     def _has_deadline(self, docket: Docket, before: datetime) -> bool:
         """Say whether an obligation falls due before an instant; what is known may be too early, never late."""

@@ -10,12 +10,12 @@ from collections import deque
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from moot.protocols.kernel.deadlines import reminder_at
+from moot.protocols.kernel.deadlines import notice_at
 from moot.protocols.kernel.docket import Docket, Effects
-from moot.protocols.kernel.duties import reminder_key
+from moot.protocols.kernel.duties import notice_key
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import ClockSet, DutyReminder, Ruling, TimeoutPing
+from moot.protocols.kernel.officers import ClockSet, DutyNotice, Ruling, TimeoutPing
 from moot.protocols.kernel.rule_faults import FAULT, FAULTED
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 from moot.verify.report import Findings
@@ -62,8 +62,8 @@ class Officers:
             self._as_derived(env, pending[1])
         elif type(body) is TimeoutPing:
             self._beside(env, docket, body.obligation_id, f"ping/{body.obligation_id}")
-        elif type(body) is DutyReminder:
-            self._beside(env, docket, body.obligation_id, reminder_key(body.obligation_id, body.n))
+        elif type(body) is DutyNotice:
+            self._beside(env, docket, body.obligation_id, notice_key(body.obligation_id, body.n))
         elif type(body) is Ruling and obligation_id is None:
             self._beside(env, docket, body.obligation_id or "", f"ruling/{body.obligation_id or ''}")
         elif obligation_id is not None:
@@ -147,7 +147,7 @@ class Officers:
         body = env.body
         obligation_id = env.obligation_id
         due = 0
-        if isinstance(body, TimeoutPing | DutyReminder):
+        if isinstance(body, TimeoutPing | DutyNotice):
             obligation_id = body.obligation_id
         elif isinstance(body, Ruling) and obligation_id is None and body.obligation_id is not None:
             obligation_id, due = body.obligation_id, 1
@@ -158,8 +158,8 @@ class Officers:
                 return
             owed = closed.obligation
             instant = owed.void_at if due else owed.due_at
-            if isinstance(body, DutyReminder):
-                instant = reminder_at(owed, body.n) or owed.void_at
+            if isinstance(body, DutyNotice):
+                instant = notice_at(owed, body.n) or owed.void_at
             if env.sent_at < instant or closed.at < since:
                 self._bad(env, "K5", f"the {body.type} on {obligation_id} was not due when that was settled")
             if env.obligation_id is not None and (owed.seat != env.author or body.type not in owed.expects):

@@ -102,6 +102,10 @@ class EscalationResolved(Message):
     effect: Ident
 
 
+ESCALATION_ANSWERS: Final = frozenset({"ESCALATION_ACK", "ESCALATION_ANSWER"})
+"""Types that a person answers an escalation with."""
+
+
 class ModeChanged(Message):
     """Say that a system acts conservatively from here on, or no longer. Referee, #a-arena or #b-ops (5.3, R-F2).
 

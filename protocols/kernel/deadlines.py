@@ -27,7 +27,7 @@ class Deadline(NamedTuple):
     Attributes:
         at: The instant.
         obligation_id: The obligation.
-        is_void: Whether it may be ruled void there; else it asks for its ping, or for a reminder of a person.
+        is_void: Whether it may be ruled void there; else it asks for its ping, or for a notice to a person.
     """
 
     at: datetime
@@ -44,7 +44,7 @@ class Deadlines:
 
     Attributes:
         pinged: When the referee pinged, by the id of the open obligation.
-        reminded: Number of reminders so far, by the id of a person's open obligation.
+        notices: Number of notices so far, by the id of a person's open obligation.
     """
 
     def __init__(self, open_: Mapping[str, Obligation]) -> None:
@@ -53,7 +53,7 @@ class Deadlines:
         self._heap: list[Deadline] = []
         self._fresh: list[Obligation] = []
         self.pinged: dict[str, datetime] = {}
-        self.reminded: dict[str, int] = {}
+        self.notices: dict[str, int] = {}
 
     def add(self, obligation: Obligation) -> None:
         """Watch an obligation, or one whose time has moved."""
@@ -68,9 +68,9 @@ class Deadlines:
         self.pinged[obligation.id] = at
         heappush(self._heap, self._next_of(obligation))
 
-    def remind(self, obligation: Obligation) -> None:
-        """Note that the referee has reminded a person; another reminder comes next, or the ruling."""
-        self.reminded[obligation.id] = self.reminded.get(obligation.id, 0) + 1
+    def note_notice(self, obligation: Obligation) -> None:
+        """Note that the referee has asked or reminded a person; a reminder comes next, or the ruling."""
+        self.notices[obligation.id] = self.notices.get(obligation.id, 0) + 1
         heappush(self._heap, self._next_of(obligation))
 
     def void_at(self, obligation: Obligation) -> datetime:
@@ -104,7 +104,7 @@ class Deadlines:
         """Return the obligations whose deadline has come, the earliest first, and whether grace is over too.
 
         An obligation that was not pinged is returned for its ping, even when its grace is over; a person's for each
-        reminder that is left.
+        notice that is left.
         """
         entries: list[Deadline] = []
         while (instant := self.next_instant()) is not None and instant <= now:
@@ -133,15 +133,22 @@ class Deadlines:
         if obligation.id in self.pinged and obligation.seat not in OFFICERS:
             return Deadline(self.void_at(obligation), obligation.id, True)
         if obligation.seat in PEOPLE:
-            at = reminder_at(obligation, self.reminded.get(obligation.id, 0) + 1)
+            at = notice_at(obligation, self.notices.get(obligation.id, 0))
             return Deadline(at or obligation.void_at, obligation.id, at is None)
         return Deadline(obligation.due_at, obligation.id, False)
 
 
-def reminder_at(obligation: Obligation, n: int) -> datetime | None:
-    """Return when a person's n-th reminder is due, None where none is: the last comes before the ruling (R-E2)."""
+def notice_at(obligation: Obligation, n: int) -> datetime | None:
+    """Return when a person is asked (0) or reminded for the n-th time, None for no more: all come before the ruling."""
     at = obligation.opened_at + obligation.outage + n * REMINDER_INTERVAL
-    return at if n <= MAX_REMINDERS and at < obligation.void_at else None
+    return at if n == 0 or (n <= MAX_REMINDERS and at < obligation.void_at) else None
+
+
+def first_instant(obligation: Obligation) -> datetime:
+    """Return when an obligation first asks for an officer: a person is told of it when it opens."""
+    if obligation.seat in PEOPLE and obligation.can_be_missed:
+        return obligation.opened_at
+    return obligation.due_at
 
 
 def _has_deadline(obligation: Obligation) -> bool:

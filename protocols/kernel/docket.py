@@ -419,8 +419,8 @@ class Docket:
         pinged = self.deadlines.pinged
         if pinged:
             pinged.pop(obligation_id, None)
-        if self.deadlines.reminded:
-            self.deadlines.reminded.pop(obligation_id, None)
+        if self.deadlines.notices:
+            self.deadlines.notices.pop(obligation_id, None)
         answers = env.obligation_id
         is_meant = answers == obligation_id or (answers is None and env.author not in OFFICERS)
         if is_meant and obligation.seat == env.author and env.body.type in obligation.expects:

@@ -7,21 +7,25 @@ derived anew whenever somebody asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import DutyReminder, Ruling, TimeoutPing
+from moot.protocols.kernel.officers import DutyNotice, Ruling, TimeoutPing
 from moot.protocols.kernel.officers import Violation as ViolationMessage
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE, REFEREE
 
 if TYPE_CHECKING:
     from moot.protocols.kernel.docket import Docket
+
+MAX_CONTEXT: Final = 8_000
+"""Length limit of the brief in a DUTY_NOTICE, in characters of JSON."""
 
 MAX_WHY: Final = 1000
 """A VIOLATION says at most so much of what is wrong; what it quotes may be long."""
@@ -89,7 +93,7 @@ def ripe_duty(docket: Docket, obligation: Obligation, *, is_void: bool) -> Draft
     if is_void:
         return void_of(docket, obligation)
     if obligation.seat in PEOPLE:
-        return reminder_of(obligation, docket.deadlines.reminded.get(obligation.id, 0) + 1)
+        return notice_of(docket, obligation, docket.deadlines.notices.get(obligation.id, 0))
     return ping_of(obligation)
 
 
@@ -123,22 +127,40 @@ def ping_of(obligation: Obligation) -> Draft:
     )
 
 
-def reminder_of(obligation: Obligation, n: int) -> Draft:
-    """Derive a person's n-th DUTY_REMINDER of an obligation (R-G16)."""
-    body = DutyReminder(obligation_id=obligation.id, seat=obligation.seat, n=n, until=obligation.void_at)
+def notice_of(docket: Docket, obligation: Obligation, n: int) -> Draft:
+    """Derive a person's n-th DUTY_NOTICE of an obligation (R-G16)."""
+    body = DutyNotice(
+        obligation_id=obligation.id,
+        seat=obligation.seat,
+        n=n,
+        until=obligation.void_at,
+        expects=obligation.expects,
+        brief=context_of(docket, obligation),
+    )
     return Draft(
         channel=obligation.channel,
         author=REFEREE,
         body=body,
         actor=OFFICER,
         case_id=obligation.case_id,
-        key=reminder_key(obligation.id, n),
+        key=notice_key(obligation.id, n),
     )
 
 
-def reminder_key(obligation_id: str, n: int) -> str:
-    """Return the id of a DUTY_REMINDER."""
-    return f"reminder/{obligation_id}/{n}"
+def notice_key(obligation_id: str, n: int) -> str:
+    """Return the id of a DUTY_NOTICE."""
+    return f"notice/{obligation_id}/{n}"
+
+
+def context_of(docket: Docket, obligation: Obligation) -> Mapping[str, Any]:
+    """Return what an obligation's step shows of it, as JSON has it; texts stand for what JSON has not."""
+    state = docket.cases[obligation.case_id]
+    shown = docket.rules.types[state.kind].brief(state, obligation, docket.context)
+    text = json.dumps({str(name): one for name, one in shown.items()}, default=str, sort_keys=True)
+    if len(text) > MAX_CONTEXT:
+        return {"context": f"{text[:MAX_CONTEXT]}…"}
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def void_of(docket: Docket, obligation: Obligation) -> Draft:

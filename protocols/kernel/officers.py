@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from moot.protocols.kernel.fields import FrozenJson, Minted, SeatName, Whole
+from moot.protocols.kernel.fields import FrozenJson, Minted, SeatName, Several, Whole
 from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Share, Text
 
 Outcome = Ident
@@ -100,17 +100,20 @@ class TimeoutPing(Message):
     waited_min: Number
 
 
-class DutyReminder(Message):
-    """Remind a person of a duty that silence ends. Referee, the obligation's channel (R-E2, R-G16).
+class DutyNotice(Message):
+    """Ask a person for what they owe, and remind them of it. Referee, the obligation's channel (R-E2, R-G16).
 
-    `n` counts the reminders of the duty; at `until` the referee rules on it.
+    `n` is 0 when the duty opens and counts its reminders; at `until` the referee rules on it. `expects` are the types
+    that answer it, `brief` is what the step shows of it.
     """
 
-    type: Literal["DUTY_REMINDER"] = "DUTY_REMINDER"
+    type: Literal["DUTY_NOTICE"] = "DUTY_NOTICE"
     obligation_id: Ident
     seat: SeatName
     n: Count
     until: Instant
+    expects: Several[Ident]
+    brief: FrozenJson
 
 
 class Ruling(Message):

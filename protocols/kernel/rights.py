@@ -18,7 +18,7 @@ OFFICERS_RIGHTS: Final = (
     Right("CLOCK_SET", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
     Right("ANCHOR", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
     Right("TIMEOUT_PING", frozenset({REFEREE}), ANY),
-    Right("DUTY_REMINDER", frozenset({REFEREE}), ANY),
+    Right("DUTY_NOTICE", frozenset({REFEREE}), ANY),
     Right("RULING", frozenset({REFEREE}), ANY),
     Right("VIOLATION", frozenset({REFEREE}), ANY),
     Right("AUDIT", frozenset({REFEREE}), ADMIN_CHANNEL),

@@ -47,8 +47,12 @@ OFFICERS: Final = Protocol(
     wording=kernel_wording.OFFICERS,
     grounds=Grounds(decides={"RULING": Decides("outcome")}),
     unshown=kernel_wording.UNSHOWN,
-    urgent=frozenset({"RULING"}),
-    marks={"VIOLATION": "violation", "RULING": "ruling", "SOCIETY_STOPPED": "halt"},
+    urgent=frozenset({"DUTY_NOTICE", "RULING"}),
+    marks={
+        "VIOLATION": "violation",
+        "RULING": "ruling",
+        "SOCIETY_STOPPED": "halt",
+    },
     quiet={
         "AUDIT": lambda body: body.event not in _SHOWN,
         "PERSON_NAMED": lambda _body: True,

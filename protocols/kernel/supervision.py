@@ -10,14 +10,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from moot.protocols.kernel.case import Decision
-from moot.protocols.kernel.deadlines import reminder_at
-from moot.protocols.kernel.duties import discharge_of, ping_of, reminder_key, reminder_of, void_of
+from moot.protocols.kernel.deadlines import notice_at
+from moot.protocols.kernel.duties import discharge_of, notice_key, notice_of, ping_of, void_of
 from moot.protocols.kernel.effects import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import OfficerFault, Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import Audit, DutyReminder, Ruling, TimeoutPing
+from moot.protocols.kernel.officers import Audit, DutyNotice, Ruling, TimeoutPing
 from moot.protocols.kernel.officers import Violation as ViolationMessage
 from moot.protocols.kernel.rule_faults import FAULT, FAULTED, RULE_FAULT, audit_key, why_no_ruling
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
@@ -143,8 +143,8 @@ def _apply(docket: Docket, env: Envelope, fx: Effects) -> None:
     if type(body) is TimeoutPing:
         docket.deadlines.ping(docket.open[body.obligation_id], env.sent_at)
         return
-    if type(body) is DutyReminder:
-        docket.deadlines.remind(docket.open[body.obligation_id])
+    if type(body) is DutyNotice:
+        docket.deadlines.note_notice(docket.open[body.obligation_id])
         return
     if type(body) is Ruling:
         _rule(docket, env, body, fx)
@@ -198,8 +198,8 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
         if obligation.id in docket.deadlines.pinged:
             raise OfficerFault(f"{obligation.id} was pinged before", seq=env.seq)
         return ping_of(obligation)
-    if type(body) is DutyReminder:
-        return _expected_reminder(docket, env, docket.open.get(body.obligation_id))
+    if type(body) is DutyNotice:
+        return _expected_notice(docket, env, docket.open.get(body.obligation_id))
     if type(body) is Ruling and body.obligation_id is not None:
         return _expected_ruling(docket, env, docket.open.get(body.obligation_id))
     if env.obligation_id is not None:
@@ -218,14 +218,14 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
     return None
 
 
-def _expected_reminder(docket: Docket, env: Envelope, obligation: Obligation | None) -> Draft | None:
+def _expected_notice(docket: Docket, env: Envelope, obligation: Obligation | None) -> Draft | None:
     if obligation is None or obligation.seat not in PEOPLE or not obligation.can_be_missed:
         return None
-    n = docket.deadlines.reminded.get(obligation.id, 0) + 1
-    at = reminder_at(obligation, n)
+    n = docket.deadlines.notices.get(obligation.id, 0)
+    at = notice_at(obligation, n)
     if at is None or env.sent_at < at:
-        raise OfficerFault(f"DUTY_REMINDER {n} of {obligation.id} before it is due", seq=env.seq)
-    return reminder_of(obligation, n)
+        raise OfficerFault(f"DUTY_NOTICE {n} of {obligation.id} before it is due", seq=env.seq)
+    return notice_of(docket, obligation, n)
 
 
 def _expected_ruling(docket: Docket, env: Envelope, obligation: Obligation | None) -> Draft | None:
@@ -248,10 +248,10 @@ def _was_owed(docket: Docket, env: Envelope) -> bool:
     if type(body) is TimeoutPing:
         gone = docket.closed.find(body.obligation_id)
         return gone is not None and env.id == f"ping/{gone.id}" and env.sent_at >= gone.due_at
-    if type(body) is DutyReminder:
+    if type(body) is DutyNotice:
         gone = docket.closed.find(body.obligation_id)
-        at = reminder_at(gone, body.n) if gone is not None and gone.can_be_missed else None
-        return at is not None and env.id == reminder_key(body.obligation_id, body.n) and env.sent_at >= at
+        at = notice_at(gone, body.n) if gone is not None and gone.can_be_missed else None
+        return at is not None and env.id == notice_key(body.obligation_id, body.n) and env.sent_at >= at
     if type(body) is Ruling and body.obligation_id is not None:
         gone = docket.closed.find(body.obligation_id)
         return gone is not None and env.id == f"ruling/{gone.id}" and env.sent_at >= gone.void_at

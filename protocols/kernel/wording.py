@@ -17,7 +17,8 @@ OFFICERS: Final[Mapping[str, str]] = {
     "[: {reason}]",
     "ANCHOR": "anchors what was said until {nominal_at|when}: message {seq}, hash {hash}",
     "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id|duty}, due for {waited_min} min",
-    "DUTY_REMINDER": "reminds the {seat|seat} of {obligation_id|duty}, time {n}, ruled on at {until|when} otherwise",
+    "DUTY_NOTICE": "asks the {seat|seat} for {obligation_id|duty}[, reminder {n|unless:0}]; ruled on at {until|when}"
+    " otherwise",
     "RULING": "rules {outcome|words}[ on {obligation_id|duty}][ in {case_id}]: {reason|words}",
     "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why|derived}",
     "AUDIT": "records {event|recorded}[ by the {seat|seat}][ in {channel}]: {reason|unnumbered}"
@@ -34,6 +35,7 @@ PEOPLE: Final[Mapping[str, str]] = {
 }
 
 UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
+    "DUTY_NOTICE": frozenset({"expects"}),
     "AUDIT": frozenset({"bytes", "truncated"}),
     "RULING": frozenset({"rule"}),
     "VIOLATION": frozenset({"bytes", "truncated", "rule"}),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from moot.cli.act.acts import actor_of, perform
-from moot.cli.act.authority import As, user_of
+from moot.cli.act.authority import As, seat_of, user_of
 from moot.cli.app import command
 from moot.cli.errors import Refused, Unusable
 from moot.cli.output import write_json
@@ -42,7 +42,7 @@ def answer(
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
-    """Answer what a seat owes while you sit in it; moot take puts you there.
+    """Answer what a seat owes while you sit in it; moot take puts you there. An admin answers what admins owe.
 
     The type may be left out where only one is expected. A message that is not what is owed is not sent.
     """
@@ -53,7 +53,7 @@ def answer(
     if schema:
         write_json({kind: _model(kind).model_json_schema() for kind in owed.expects})
         return 0
-    _check_holder(docket, owed, user, named)
+    _check_holder(docket, owed, user, named, log)
     if body is None:
         raise Unusable("--body FILE is missing: --schema shows what it must hold")
     message = read_body(_text(body), owed)
@@ -157,13 +157,18 @@ def _owed(docket: Docket, past: Past, given: str, log: Log) -> Obligation:
     )
 
 
-def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> None:
-    from moot.protocols.kernel.seats import ADMIN
+def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path, log: Log) -> None:
+    from moot.protocols.escalation.messages import ESCALATION_ANSWERS
+    from moot.protocols.kernel.seats import PEOPLE
     from moot.protocols.rulebook import rulebook
 
     holder = docket.context.holders.get(owed.seat)
-    if owed.seat == ADMIN:
-        raise Refused(f"this is an escalation: moot reply {shown(named)} {owed.case_id} OPTION")
+    if owed.seat in PEOPLE:
+        if ESCALATION_ANSWERS & set(owed.expects):
+            raise Refused(f"this is an escalation: moot reply {shown(named)} {owed.case_id} OPTION")
+        if (seat := seat_of(user, log)) != owed.seat:
+            raise Refused(f"the {owed.seat} owes this, and {user} is a {seat}")
+        return
     if owed.seat not in rulebook().bots:
         raise Refused(f"the {owed.seat} is an officer: nobody can answer for it")
     if holder is None:

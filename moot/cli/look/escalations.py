@@ -25,9 +25,11 @@ from moot.cli.reading import Log, key
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from moot.cli.situation import Situation
     from moot.protocols.escalation.messages import Escalation
     from moot.protocols.kernel.docket import Docket
     from moot.protocols.kernel.envelope import Envelope
+    from moot.protocols.kernel.obligation import Obligation
 
 LEVEL_STYLES: Final[Mapping[str, str]] = {
     "URGENT": "bold red",
@@ -104,18 +106,19 @@ class Raised:
 
 @command("moot escalations ./moot-data", "moot escalations ./moot-data --json")
 def escalations(named: Source = DEFAULT, as_json: AsJson = False) -> None:
-    """Show what asks for an admin: why, what may be answered, how long there is, how it ended.
+    """Show what waits for people: why, what may be answered, how long there is, how escalations ended.
 
     Without an answer in time the first option, the conservative one, is taken, or what a protocol of your own declares.
-    Answer with moot reply. A trigger
-    that comes up again meanwhile is added to its open escalation: how often, and in which messages last.
+    Answer with moot reply. A trigger that comes up again meanwhile is added to its open escalation: how often, and in
+    which messages last.
     """
     from moot.control import note_shown
 
-    found, now = raised(named)
+    found, situation = raised(named)
     note_shown(named, [one.escalation_id for one in found if one.how is None])
+    now, duties = situation.now, persons_duties(situation)
     if as_json:
-        write_json([one.as_json(now) for one in found])
+        write_json([*(one.as_json(now) for one in found), *(duty_json(situation, one) for one in duties)])
         return
     target = page()
     is_first = True
@@ -125,6 +128,11 @@ def escalations(named: Source = DEFAULT, as_json: AsJson = False) -> None:
                 target.print()
             print_open(target, one, now, named)
             is_first = False
+    for one_duty in duties:
+        if not is_first:
+            target.print()
+        print_duty(target, situation, one_duty, named)
+        is_first = False
     ended = [one for one in found if one.how is not None]
     if is_first:
         target.print("nothing waits for an admin", style="dim")
@@ -133,8 +141,8 @@ def escalations(named: Source = DEFAULT, as_json: AsJson = False) -> None:
         print_ended(target, ended)
 
 
-def raised(named: Path) -> tuple[list[Raised], datetime | None]:
-    """Return all escalations of a log in their order, and the society's instant."""
+def raised(named: Path) -> tuple[list[Raised], Situation]:
+    """Return all escalations of a log in their order, and how the society stands."""
     from moot.cli.situation import Situation
 
     entries: dict[str, Raised] = {}
@@ -145,7 +153,67 @@ def raised(named: Path) -> tuple[list[Raised], datetime | None]:
     for obligation in situation.docket.open.values():
         if obligation.step in ("answer", "expire") and obligation.case_id in entries:
             entries[obligation.case_id].due_at = obligation.due_at
-    return [*entries.values()], situation.now
+    return [*entries.values()], situation
+
+
+def persons_duties(situation: Situation) -> list[Obligation]:
+    """Return what people owe besides answers to escalations: cases of protocols ask for it (R-G16)."""
+    from moot.protocols.escalation.messages import ESCALATION_ANSWERS
+    from moot.protocols.kernel.seats import PEOPLE
+
+    return [o for o in situation.owed() if o.seat in PEOPLE and not ESCALATION_ANSWERS & set(o.expects)]
+
+
+def duty_json(situation: Situation, duty: Obligation) -> dict[str, Any]:
+    """Return a person's duty as plain data."""
+    return {"state": "open", "kind": "duty", **situation.obligation_json(duty), **_shown(situation, duty)}
+
+
+def _shown(situation: Situation, duty: Obligation) -> dict[str, Any]:
+    """Return what a duty is shown with, and what silence leads to, "" where it stays owed."""
+    from moot.protocols.kernel.duties import context_of
+
+    docket = situation.docket
+    state = docket.cases[duty.case_id]
+    try:
+        silence = docket.rules.types[state.kind].silence(state, duty).outcome if duty.can_be_missed else ""
+        return {"context": context_of(docket, duty), "silence": silence}
+    except Exception:
+        # A rule of the protocol raises; the host ends the case (R-G14).
+        return {"context": {}, "silence": ""}
+
+
+def print_duty(target: Console, situation: Situation, duty: Obligation, named: Path) -> None:
+    """Print what a person owes: its context, the time that is left, and how to answer."""
+    from rich.text import Text
+
+    from moot.channels.showing import duties
+    from moot.channels.showing.person_duties import acts_for, answers_by, case_field, context_lines
+    from moot.channels.showing.wording import clean, seat_name, words
+
+    found = _shown(situation, duty)
+    target.print(Text.assemble((clean(duties.owed(duty.id)), "bold"), f"  {duty.case_id}"))
+    rows = [("owed by", seat_name(duty.seat)), *context_lines(found["context"])]
+    if found["silence"]:
+        left = situation.docket.deadlines.void_at(duty) - (situation.now or duty.opened_at)
+        then = words(found["silence"])
+        rows.append(
+            ("left", f"{duration(left)}, then {then}" if left > timedelta(0) else f"none: {then} follows")
+        )
+    place = shown(named)
+    for act in acts_for(duty.expects):
+        given = f"moot act {place} {act.name} {case_field(act)}={duty.case_id}"
+        answers = [f"{name}={_said(value)}" for one in answers_by(act) for name, value in one.fields.items()]
+        blanks = [f"{one.name}=…" for one in act.asks if case_field(act) not in (one.name, one.becomes)]
+        rows.append(("answer", " ".join([given, "|".join(answers) if answers else " ".join(blanks)])))
+    if not acts_for(duty.expects):
+        rows.append(("answer", f"moot answer {place} {duty.id} --body FILE"))
+    for name, text in rows:
+        print_hanging(target, Text(f"  {name:<{MARGIN}} ", "dim"), Text(clean(text, 2_000)), MARGIN + 3)
+
+
+def _said(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def known(log: Log) -> Sequence[str]:

@@ -113,7 +113,8 @@ def status(
 def obligations(named: Source = DEFAULT, as_json: AsJson = False) -> None:
     """Show who owes which message, and how long they have.
 
-    When its time is over a seat is reminded; after the grace the referee rules on its silence.
+    When its time is over a seat is reminded; after the grace the referee rules on its silence. People are reminded
+    meanwhile, and ruled on where their step says what silence leads to.
     """
     found = Situation.of(named)
     if as_json:
@@ -166,7 +167,7 @@ def due_text(found: Situation, o: Obligation) -> Text:
     left = found.remaining(o)
     if left > timedelta(0):
         return Text(f"in {duration(left)}")
-    if not left or o.seat in OFFICERS or o.seat in PEOPLE:
+    if not left or o.seat in OFFICERS or (o.seat in PEOPLE and not o.can_be_missed):
         return Text("now")
     void_at = found.docket.deadlines.void_at(o)
     until_void = void_at - (found.now or void_at)

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from moot.console.options import PLATFORM
+from moot.protocols.escalation.messages import ESCALATION_ANSWERS
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.envelope import Actor, Envelope
-from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.kernel.seats import ADMIN, PEOPLE, Seat
 
 WINDOW: Final = 100
 """Messages of a window."""
@@ -208,6 +209,8 @@ class ObligationView:
         how: "" while open, else `answered`, `answered late`, `ruled …`, `withdrawn`.
         attempt: Answers so far that broke a rule (K1).
         position: The position that it is about, in words; "" for none, and once it is closed.
+        context: What a person is shown of an open duty of theirs.
+        silence: What the referee rules when a person misses it; "" where nothing is ruled.
     """
 
     id: str
@@ -226,6 +229,13 @@ class ObligationView:
     how: str = ""
     attempt: int = 0
     position: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    silence: str = ""
+
+    @property
+    def is_persons(self) -> bool:
+        """Return True for an open duty of people that is no escalation: its case asks, by acts of its own (R-G16)."""
+        return self.seat in PEOPLE and self.closed_seq is None and not ESCALATION_ANSWERS & set(self.expects)
 
     def is_held_by(self, person: Person) -> bool:
         """Say whether a person sits in that seat: somebody of the same name elsewhere is another one (K14)."""

@@ -7,9 +7,10 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from moot.channels.showing import duties
+from moot.channels.showing.person_duties import context_lines
 from moot.channels.showing.wording import clean, ended, seat_name, words
 from moot.console.errors import ConsoleError
-from moot.console.model.interface import CaseView, Person, ReadModel
+from moot.console.model.interface import CaseView, ObligationView, Person, ReadModel
 from moot.console.page import views
 from moot.console.page.cards import card_of
 from moot.console.page.figures_parts import dollars
@@ -104,6 +105,8 @@ async def context_of(model: ReadModel, act: Act, case_id: str) -> Json:
     if case_id:
         case = await model.case(case_id)
         found["about_case"] = await summary_of(model, case)
+        owed = [one for one in case.obligations if one.is_persons and act.type in one.expects]
+        found["facts"] = [fact for one in owed for fact in facts_of(one)]
         if blank is not None:
             found["given"] = {blank.name: case_id}
             if act.message is Stop:
@@ -142,6 +145,14 @@ async def summary_of(model: ReadModel, case: CaseView) -> Json:
             if opener is None or env.seq != opener.seq
         ],
     }
+
+
+def facts_of(duty: ObligationView) -> list[list[str]]:
+    """Return what a person is shown of a duty, and what silence leads to (R-G16)."""
+    facts = [[name, text] for name, text in context_lines(duty.context)]
+    if duty.silence:
+        facts.append(["without an answer", f"{words(duty.silence)} at {duty.void_at:%d %b %H:%M} UTC"])
+    return facts
 
 
 async def _standing(model: ReadModel, act: Act) -> list[list[str]]:

@@ -12,7 +12,7 @@ from moot.channels.showing import duties
 from moot.channels.showing.wording import clean, seat_name
 from moot.console.errors import ConsoleError, NotThere
 from moot.console.model.interface import ObligationView, Person, ReadModel
-from moot.console.page.act_context import summary_of
+from moot.console.page.act_context import facts_of, summary_of
 from moot.protocols.kernel.faults import why
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rulebook, rules
@@ -44,6 +44,7 @@ async def form_of(model: ReadModel, person: Person, obligation_id: str) -> dict[
         "title": f"{name}: {clean(duties.owed(owed.id, owed.position), 120)}",
         "about": about["title"],
         "about_case": about,
+        "facts": facts_of(owed) if owed.is_persons else [],
         "obligation": owed.id,
         "case": owed.case_id,
         "seat": name,
@@ -96,6 +97,8 @@ def by_path(exc: ValidationError) -> dict[str, str]:
 
 
 def _why_not(owed: ObligationView, person: Person) -> str:
+    if owed.is_persons:
+        return "" if person.seat == owed.seat else f"only the {owed.seat} answers this"
     if owed.held_by is None:
         return f"nobody sits in the seat of the {owed.seat}: write /take {owed.seat} first"
     if not owed.is_held_by(person):

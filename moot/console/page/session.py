@@ -166,15 +166,16 @@ class Visit(Questions):
         try:
             board = await views.board_of(self.model, self.person)
         except ConsoleError as exc:
-            board = {"owed": [], "raised": [], "building": str(exc)}
+            board = {"owed": [], "raised": [], "duties": [], "building": str(exc)}
         if self.model is self._live:
-            self._open = frozenset(one["id"] for one in board["raised"] if not one["how"])
+            raised = (one["id"] for one in board["raised"] if not one["how"])
+            self._open = frozenset((*raised, *(one["case"] for one in board["duties"])))
         return board
 
     async def _note_open(self) -> None:
         """Let the society wait for what an admin has before them (K8).
 
-        That is the inbox, the channel of escalations, or the escalation's own case. The board beside every page does
+        That is the inbox, the channel of escalations, or the case itself. The board beside every page does
         not count: a society that is watched at all would never run faster than people read.
         """
         is_all = self._view.get("kind") == "inbox" or self._view.get("channel") == ESCALATIONS

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 from moot.channels.chat.commands import commands
 from moot.channels.showing import duties
 from moot.channels.showing.looks import looks
+from moot.channels.showing.person_duties import acts_for, answers_by, case_field, context_lines
 from moot.channels.showing.rendering import UNKNOWN, Speakers
-from moot.channels.showing.wording import clean, derived, seat_name, spoken
+from moot.channels.showing.wording import clean, derived, seat_name, spoken, words
 from moot.console.errors import NotThere
 from moot.console.model.calls import CLOSED
 from moot.console.model.interface import (
@@ -26,9 +28,10 @@ from moot.console.model.interface import (
 from moot.console.page.calls import tightest
 from moot.console.page.cards import card_of
 from moot.protocols.escalation.triggers import TRIGGERS
+from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.minds import MODEL
 from moot.protocols.kernel.officers import WAITING
-from moot.protocols.kernel.seats import ADMIN, OFFICERS
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.lab.figures import PREFIX
 from moot.protocols.rulebook import rulebook
@@ -196,6 +199,48 @@ def raised_of(one: EscalationView) -> dict[str, Any]:
     }
 
 
+def duty_of(model: ReadModel, person: Person, one: ObligationView) -> dict[str, Any]:
+    """Return a duty of a person: its context, until when there is time, and its answers (R-G16)."""
+    acts = acts_for(one.expects)
+    may = (
+        ""
+        if str(person.seat) == str(one.seat)
+        else f"only the {one.seat} answers this; you are a {person.seat}"
+    )
+    if model.is_past:
+        may = "this is a past moment"
+    return {
+        "id": one.id,
+        "case": one.case_id,
+        "what": clean(duties.owed(one.id, one.position), 120),
+        "context": [[name, text] for name, text in context_lines(one.context)],
+        "due": rfc3339(one.void_at) if one.silence else "",
+        "silence": clean(words(one.silence), 80),
+        "answers": [
+            {"label": answer.label, "act": answer.act, "values": _values(act, one.case_id, answer.fields)}
+            for act in acts
+            for answer in answers_by(act)
+        ],
+        "forms": [
+            {
+                "label": f"{act.does[:1].upper()}{act.does[1:]} …",
+                "go": f"/act/{act.name}?{urlencode({'case': one.case_id})}",
+            }
+            for act in acts
+        ]
+        or [{"label": "Answer …", "go": f"/seat/{quote(one.id, safe='')}"}],
+        "channel": one.channel,
+        "may": may,
+    }
+
+
+def _values(act: Act, case_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the form of an act is filled in with, by its blanks."""
+    names = {blank.becomes: blank.name for blank in act.asks}
+    given = {case_field(act): case_id, **fields}
+    return {names.get(name, name): value for name, value in given.items()}
+
+
 async def board_of(model: ReadModel, person: Person) -> dict[str, Any]:
     """Return who owes what and what waits for a person, or how far the reading has come.
 
@@ -203,14 +248,21 @@ async def board_of(model: ReadModel, person: Person) -> dict[str, Any]:
     """
     progress = model.progress()
     if not progress.is_complete:
-        return {"owed": [], "raised": [], "building": f"{str(progress)[:1].upper()}{str(progress)[1:]}."}
-    owed = [one for one in await model.obligations() if one.seat not in OFFICERS and one.seat != ADMIN]
+        return {
+            "owed": [],
+            "raised": [],
+            "duties": [],
+            "building": f"{str(progress)[:1].upper()}{str(progress)[1:]}.",
+        }
+    every = await model.obligations()
+    owed = [one for one in every if one.seat not in OFFICERS and one.seat not in PEOPLE]
     models = model_seats(model)
     mine = sorted((owed_of(one, person, models) for one in owed), key=lambda one: not one["mine"])
     raised = [raised_of(one) for one in await model.escalations()]
     return {
         "owed": mine[:MOST_OWED],
         "raised": raised,
+        "duties": [duty_of(model, person, one) for one in every if one.is_persons][:MOST_OWED],
         "building": "",
         "halt": await halt_of(model),
         "budget": tightest(model.calls.gauges()) if model.calls.may_be_seen else None,

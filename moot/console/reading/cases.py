@@ -30,9 +30,10 @@ from moot.protocols.escalation.messages import (
     EscalationResolved,
 )
 from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.duties import context_of
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import PEOPLE, Seat
 from moot.protocols.kernel.times import parse_instant
 
 MOST_OF_ONE: Final = 60
@@ -84,7 +85,21 @@ def obligation_view(docket: Docket, o: Obligation) -> ObligationView:
         void_at=docket.deadlines.void_at(o),
         attempt=docket.attempts.get(o.id, 0),
         position=position(o.subject),
+        **_of_person(docket, o),
     )
+
+
+def _of_person(docket: Docket, o: Obligation) -> dict[str, Any]:
+    """Return what a person is shown of a duty, and what silence leads to (R-G16)."""
+    state = docket.cases.get(o.case_id)
+    if o.seat not in PEOPLE or state is None or state.kind == KIND:
+        return {}
+    try:
+        silence = docket.rules.types[state.kind].silence(state, o).outcome if o.can_be_missed else ""
+        return {"context": context_of(docket, o), "silence": silence}
+    except Exception:
+        # A rule of the protocol raises; the host's docket ends the case (R-G14).
+        return {}
 
 
 def story_of(db: sqlite3.Connection, case_id: str, until: int) -> Story:

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+import moot
 from moot.protocols.kernel.seats import VIEWER
 from moot.protocols.research.seats import EVOLVER
 from moot.reception import Reception
 from tests.doubles.canned import CannedMind
+from tests.doubles.permits import permits
 from tests.doubles.stage import Stage, play
 
 
@@ -100,3 +102,20 @@ def test_k8_an_escalation_is_held_open_while_any_guest_shows_it() -> None:
         await reception.left("nobody")
 
     play({}, script)
+
+
+@pytest.mark.rule("R-G16")
+def test_r_g16_escalations_names_what_a_person_owes_in_a_case_of_a_protocol() -> None:
+    async def main(protocol: Any) -> str:
+        async with moot.society(protocol, minds={"surveyor": "silent"}) as society:
+            await society.post("admin", protocol.Request(text="a shed"))
+            await society.answer("surveyor", safe=True)
+
+            async def ask(host: Any) -> str:
+                return await Reception(host.host).ask("escalations", {"seat": "admin"})
+
+            return await society._awaited(ask)
+
+    told = asyncio.run(main(permits("permits_reception")))
+    case = "permit_20260223_0000"
+    assert told == f"{case}: admin owes the permit in {case} until 23 Feb 02:00: /permit {case} …"

@@ -68,7 +68,7 @@ CONFIG_CHANGED          timekeeper           #admin
 CLOCK_SET               timekeeper           #admin
 ANCHOR                  timekeeper           #admin
 TIMEOUT_PING            referee              *
-DUTY_REMINDER           referee              *
+DUTY_NOTICE           referee              *
 RULING                  referee              *
 VIOLATION               referee              *
 AUDIT                   referee              #admin

@@ -289,7 +289,14 @@ BODIES: dict[str, dict[str, Any]] = {
     "CLOCK_SET": {"society_at": AT, "speed": 1.0, "paused": True, "reason": "a person thinks", "held_s": 0.0},
     "ANCHOR": {"nominal_at": AT, "seq": 7, "hash": "5e" * 32},
     "TIMEOUT_PING": {"obligation_id": "hyp_1/verdict/evolver", "seat": "evolver", "waited_min": 20.0},
-    "DUTY_REMINDER": {"obligation_id": "permit_1/permit/admin", "seat": "admin", "n": 1, "until": AT},
+    "DUTY_NOTICE": {
+        "obligation_id": "permit_1/permit/admin",
+        "seat": "admin",
+        "n": 1,
+        "until": AT,
+        "expects": ["PERMIT"],
+        "brief": {"request": "a shed"},
+    },
     "RULING": {
         "obligation_id": None,
         "case_id": "hyp_1",
@@ -349,7 +356,7 @@ NUMBERS = {
 }
 """Fields that map any name to a number."""
 
-ANY_SHAPE = {"config", "data", "changes", "risk_profile", "agents"}
+ANY_SHAPE = {"brief", "config", "data", "changes", "risk_profile", "agents"}
 """Fields that hold JSON of any shape."""
 
 FORMS = {

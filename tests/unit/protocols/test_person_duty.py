@@ -11,9 +11,10 @@ from moot.protocols.kernel.deadlines import MAX_REMINDERS
 from moot.protocols.kernel.envelope import OFFICER, Draft
 from moot.protocols.kernel.errors import Late, OfficerFault
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import DutyReminder, Ruling, TimeoutPing
+from moot.protocols.kernel.officers import DutyNotice, Ruling, TimeoutPing
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, REFEREE, VIEWER
 from moot.protocols.rulebook import rulebook, speak
+from moot.simulation.scene import parse_scene, run_scene
 from tests.doubles.checking import findings, unlawful
 from tests.doubles.permits import permits, spoken
 from tests.doubles.table import START, Table
@@ -49,16 +50,18 @@ def decide(protocol, table, **how):
 def test_a_silent_person_is_reminded_each_half_hour_and_then_ruled_on(protocol):
     table = opened(protocol)
     table.until(START + timedelta(hours=2) - TICK)
-    assert table.kinds().count("DUTY_REMINDER") == 3 and DUTY in table.docket.open
-    reminders = [e for e in table.log if e.body.type == "DUTY_REMINDER"]
-    assert [e.sent_at - START for e in reminders] == [n * HALF_HOUR for n in (1, 2, 3)]
-    assert [e.body.n for e in reminders] == [1, 2, 3]
+    assert table.kinds().count("DUTY_NOTICE") == 4 and DUTY in table.docket.open
+    reminders = [e for e in table.log if e.body.type == "DUTY_NOTICE"]
+    assert [e.sent_at - START for e in reminders] == [n * HALF_HOUR for n in range(4)]
+    assert [e.body.n for e in reminders] == [0, 1, 2, 3]
+    assert {e.body.expects for e in reminders} == {("PERMIT",)}
+    assert all(e.body.brief == {"request": "a shed", "safe": True} for e in reminders)
     assert {e.body.until for e in reminders} == {UNTIL}
     assert {(e.channel, e.case_id, e.body.seat) for e in reminders} == {("#permits", CASE, "admin")}
     table.until(START + timedelta(hours=2))
     ruling = table.last("RULING")
     assert (ruling.body.outcome, ruling.body.reason, ruling.body.rule) == ("refuse", "timeout", "permits 3")
-    assert table.docket.ended[CASE].outcome == "lapsed" and not table.docket.deadlines.reminded
+    assert table.docket.ended[CASE].outcome == "lapsed" and not table.docket.deadlines.notices
     assert "TIMEOUT_PING" not in table.kinds() and "ESCALATION" not in table.kinds()
     assert findings(table.log) == [] and unlawful(e.line for e in table.log) == []
 
@@ -70,15 +73,15 @@ def test_a_person_is_reminded_five_times_at_most(protocol):
     speak((replace(protocol.PROTOCOL, cases=(replace(machine, steps=steps),)),))
     table = opened(protocol)
     table.wait(days=1)
-    assert table.kinds().count("DUTY_REMINDER") == MAX_REMINDERS == 5
+    assert table.kinds().count("DUTY_NOTICE") == 1 + MAX_REMINDERS == 6
     assert table.kinds().count("RULING") == 1
     assert findings(table.log) == [] and unlawful(e.line for e in table.log) == []
 
 
 @pytest.mark.rule("R-G16")
-@pytest.mark.parametrize(("minutes", "grace", "reminders"), [(29, 0, 0), (30, 0, 0), (30, 1, 1), (20, 45, 2)])
+@pytest.mark.parametrize(("minutes", "grace", "notices"), [(29, 0, 1), (30, 0, 1), (30, 1, 2), (20, 45, 3)])
 def test_the_grace_belongs_to_the_deadline_and_no_reminder_comes_with_the_ruling(
-    protocol, minutes, grace, reminders
+    protocol, minutes, grace, notices
 ):
     machine = protocol.PERMIT
     short = replace(
@@ -89,7 +92,7 @@ def test_the_grace_belongs_to_the_deadline_and_no_reminder_comes_with_the_ruling
     table.until(START + timedelta(minutes=minutes + grace) - TICK)
     assert "RULING" not in table.kinds()
     table.wait(hours=1)
-    assert (table.kinds().count("DUTY_REMINDER"), table.kinds().count("RULING")) == (reminders, 1)
+    assert (table.kinds().count("DUTY_NOTICE"), table.kinds().count("RULING")) == (notices, 1)
 
 
 @pytest.mark.rule("R-G16")
@@ -101,7 +104,7 @@ def test_an_answer_at_the_last_instant_counts_and_one_after_the_ruling_is_late(p
     early = decide(protocol, table, owed=owed if is_named else None)
     assert table.docket.ended[CASE].outcome == "granted" and table.effects[early.seq - 1].settled == owed
     table.wait(hours=3)
-    assert "RULING" not in table.kinds() and table.kinds().count("DUTY_REMINDER") == 3
+    assert "RULING" not in table.kinds() and table.kinds().count("DUTY_NOTICE") == 4
 
     table = opened(protocol)
     table.wait(hours=2)
@@ -118,7 +121,7 @@ def test_first_in_the_log_wins_where_an_answer_overtakes_the_ruling(protocol):
     table = opened(protocol)
     table.now = START + timedelta(hours=2)
     due = list(table.docket.due(table.now))
-    assert [draft.body.type for draft in due] == ["DUTY_REMINDER"], "reminders that are left come first"
+    assert [draft.body.type for draft in due] == ["DUTY_NOTICE"], "reminders that are left come first"
     table.officers()
     table = opened(protocol)
     table.until(START + timedelta(hours=2) - TICK)
@@ -139,25 +142,25 @@ def test_an_outage_is_nobodys_silence(protocol, crash):
     table.down(hours=9, crash=crash)
     gap = table.now - decided_at
     table.until(START + gap + timedelta(hours=1) - TICK)
-    assert table.kinds().count("DUTY_REMINDER") == 1
+    assert table.kinds().count("DUTY_NOTICE") == 2
     table.until(START + gap + timedelta(hours=2) - TICK)
-    assert table.kinds().count("DUTY_REMINDER") == 3 and "RULING" not in table.kinds()
-    assert table.last("DUTY_REMINDER").body.until == UNTIL + gap
+    assert table.kinds().count("DUTY_NOTICE") == 4 and "RULING" not in table.kinds()
+    assert table.last("DUTY_NOTICE").body.until == UNTIL + gap
     table.wait(minutes=1)
     assert table.kinds().count("RULING") == 1
     assert findings(table.log) == [] and unlawful(e.line for e in table.log) == []
 
 
+def notice(o, n):
+    brief = {"request": "a shed", "safe": True}
+    body = DutyNotice(obligation_id=o.id, seat=o.seat, n=n, until=UNTIL, expects=("PERMIT",), brief=brief)
+    return body, f"notice/{o.id}/{n}"
+
+
 FORGED = {
     "a ping": lambda o: (TimeoutPing(obligation_id=o.id, seat=o.seat, waited_min=120.0), f"ping/{o.id}"),
-    "an early reminder": lambda o: (
-        DutyReminder(obligation_id=o.id, seat=o.seat, n=1, until=UNTIL),
-        f"reminder/{o.id}/1",
-    ),
-    "a second reminder": lambda o: (
-        DutyReminder(obligation_id=o.id, seat=o.seat, n=2, until=UNTIL),
-        f"reminder/{o.id}/2",
-    ),
+    "an early reminder": lambda o: notice(o, 1),
+    "a second reminder": lambda o: notice(o, 2),
     "an early ruling": lambda o: (
         Ruling(obligation_id=o.id, case_id=None, outcome="refuse", reason="timeout", rule="permits 3"),
         f"ruling/{o.id}",
@@ -190,7 +193,7 @@ def test_the_referee_neither_pings_a_person_nor_reminds_or_rules_early(protocol,
 def test_a_reminder_that_is_missing_or_altered_is_found(protocol):
     table = opened(protocol)
     table.wait(hours=3)
-    place = next(n for n, e in enumerate(table.log) if e.body.type == "DUTY_REMINDER")
+    place = next(n for n, e in enumerate(table.log) if e.body.type == "DUTY_NOTICE" and e.body.n)
     left_out = [*table.log[:place], *(replace(env, seq=env.seq - 1) for env in table.log[place + 1 :])]
     assert findings(left_out)
     table = opened(protocol)
@@ -202,6 +205,20 @@ def test_a_reminder_that_is_missing_or_altered_is_found(protocol):
     assert isinstance(table.effects[-1].fault.error, OfficerFault)
 
 
+@pytest.mark.rule("R-G16")
+def test_a_brief_that_is_no_json_is_told_in_words(protocol):
+    machine = protocol.PERMIT
+    step = replace(
+        machine.steps["permit"], brief=lambda state, _given: {"until": START, 3: ("a", UNTIL - START)}
+    )
+    speak((replace(protocol.PROTOCOL, cases=(replace(machine, steps={**machine.steps, "permit": step}),)),))
+    table = opened(protocol)
+    assert table.last("DUTY_NOTICE").body.brief == {"until": str(START), "3": ("a", "2:00:00")}
+    step = replace(machine.steps["permit"], brief=lambda state, _given: {"all": "x" * 30_000})
+    speak((replace(protocol.PROTOCOL, cases=(replace(machine, steps={**machine.steps, "permit": step}),)),))
+    assert len(opened(protocol).last("DUTY_NOTICE").body.brief["context"]) == 8_001
+
+
 @pytest.mark.rule("R-G16", "R-G17")
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_logs_of_earlier_rules_leave_it_owed(protocol, version):
@@ -210,7 +227,7 @@ def test_logs_of_earlier_rules_leave_it_owed(protocol, version):
 
     table = opened(protocol, Old(schedules={}, config=QUIET))
     table.wait(days=2)
-    assert not {"RULING", "DUTY_REMINDER", "TIMEOUT_PING"} & set(table.kinds())
+    assert not {"RULING", "DUTY_NOTICE", "TIMEOUT_PING"} & set(table.kinds())
     assert DUTY in table.docket.open
     decide(protocol, table)
     assert table.docket.ended[CASE].outcome == "granted"
@@ -223,7 +240,7 @@ def test_a_person_whose_step_declares_nothing_is_left_in_peace(protocol):
     speak((replace(protocol.PROTOCOL, cases=(replace(machine, steps=steps),)),))
     table = opened(protocol)
     table.wait(days=3)
-    assert not {"RULING", "DUTY_REMINDER", "TIMEOUT_PING"} & set(table.kinds())
+    assert not {"RULING", "DUTY_NOTICE", "TIMEOUT_PING"} & set(table.kinds())
     assert DUTY in table.docket.open
     assert findings(table.log) == []
 
@@ -260,7 +277,7 @@ def test_a_viewers_duty_and_one_whose_seat_depends_on_its_subject_are_ruled_on_t
         DUTY,
         f"{CASE}/permit/viewer",
     ]
-    assert table.kinds().count("DUTY_REMINDER") == 6
+    assert table.kinds().count("DUTY_NOTICE") == 8
     assert findings(table.log) == [] and unlawful(e.line for e in table.log) == []
 
 
@@ -291,7 +308,8 @@ def test_an_own_protocol_is_lived_with_the_public_api():
         script = {"script": [{"type": "SURVEY", "delay": "5m", "safe": True}]}
         async with moot.society(module, minds={"surveyor": script}, people=["ann"]) as s:
             asked = await s.post("ann", module.Request(text="a shed"))
-            await s.expect("DUTY_REMINDER", within="1h")
+            assert (await s.expect("DUTY_NOTICE", within="1h")).body.n == 0
+            assert (await s.expect("DUTY_NOTICE", within="1h")).body.n == 1
             await s.expect("RULING", within="3h")
             with pytest.raises(moot.Refused) as late:
                 await s.post("ann", module.Permit(request_id=asked.case_id, granted=True))
@@ -300,3 +318,18 @@ def test_an_own_protocol_is_lived_with_the_public_api():
             assert s.verify().ok
 
     asyncio.run(main())
+
+
+@pytest.mark.rule("R-G16", "R-D19")
+def test_a_simulated_admin_answers_it_as_any_simulated_seat_does(protocol):
+    scene = {
+        "start": "2026-02-23T10:00:00Z",
+        "until": "6h",
+        "cycle": "none",
+        "systems": [],
+        "minds": {"admin": {}, "surveyor": {"script": [{"type": "SURVEY", "safe": True}]}},
+        "inject": [{"after": "5m", "seat": "admin", "body": {"type": "PERMIT_REQUEST", "text": "a shed"}}],
+    }
+    log = run_scene(parse_scene(scene)).envelopes
+    assert [env.body.type for env in log if env.author == ADMIN] == ["PERMIT_REQUEST", "PERMIT"]
+    assert "RULING" not in {env.body.type for env in log} and findings(log) == []

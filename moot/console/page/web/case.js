@@ -13,7 +13,7 @@ const WAIT_MS = 600;
 export const CaseView = {
   components: { Bars, CaseLink, Chart, Drawing, Feed, Inbox, Rows, Why },
   inject: ["ask"],
-  props: { view: Object, now: Number, live: Boolean, may: String, raised: Array },
+  props: { view: Object, now: Number, live: Boolean, may: String, stop: { type: String, default: "" }, raised: Array, duties: { type: Array, default: () => [] } },
   data() { return { facts: this.view.facts, tab: this.view.facts.opens, fault: "", seen: 0 }; },
   computed: {
     tabs() {
@@ -27,6 +27,7 @@ export const CaseView = {
     taken() { return this.facts.path.filter((p) => p.seq || p.end); },
     skipped() { return this.facts.path.filter((p) => !p.seq && !p.end).map((p) => p.phase); },
     first() { return this.taken.findIndex((p) => p.seq); },
+    due() { return this.duties.filter((d) => d.case === this.view.case); },
     mine() { return this.raised.filter((e) => e.id === this.view.case && !e.how); },
   },
   mounted() { if (this.facts.note) this.changed(); },
@@ -61,5 +62,5 @@ export const CaseView = {
       <div class="two"><section v-for="f in facts.figures" class="sheet"><h2>{{ f.title }}</h2><p v-if="f.note" class="soft">{{ f.note }}</p><Chart :figure="f"/></section></div></div></div>
     <div v-if="tab === 'rounds'" class="scroll" tabindex="0"><div class="page"><section v-for="r in facts.rounds" class="sheet"><h2>{{ r.title }}</h2>
       <div class="two" style="margin-top:8px"><div><h3>{{ r.left }}</h3><div class="draft"><div v-for="l in r.lines" :class="l[0]">{{ l[1] || ' ' }}</div></div></div><div><h3>{{ r.right }}</h3><p class="ctx" style="max-height:none">{{ r.text }}</p></div></div></section></div></div>
-    <div v-if="mine.length" v-show="tab === 'said'" class="pane below"><Inbox :raised="mine" :now="now" :may="may" building=""/></div>`,
+    <div v-if="mine.length || due.length" v-show="tab === 'said'" class="pane below"><Inbox :raised="mine" :duties="due" :now="now" :may="may" :stop="stop" building=""/></div>`,
 };

@@ -52,9 +52,44 @@ const One = {
   </section>`,
 };
 
+// A duty of a person in a case of a protocol: its context, its answers as buttons, and its form.
+const Duty = {
+  components: { CaseLink, Say },
+  inject: ["ask", "toast", "confirm"],
+  props: { d: Object, now: Number, stop: String },
+  data: () => ({ busy: false, reply: null }),
+  computed: {
+    left() { return this.d.due ? remaining(Date.parse(this.d.due), this.now) : ""; },
+    isLate() { return Boolean(this.d.due) && this.now !== null && Date.parse(this.d.due) < this.now; },
+    why() { return this.stop || this.d.may; },
+  },
+  methods: {
+    titleOf,
+    // An answer cannot be taken back: it is asked for once more, with what it is about.
+    async choose(a) {
+      const details = [...this.d.context.map(([name, text]) => `${name}: ${text}`), "The answer ends this duty and cannot be taken back."];
+      if (!await this.confirm({ title: `Answer with “${a.label}”?`, text: `${this.d.what}, ${titleOf(this.d.case)}`, details, yes: "Send this answer" })) return;
+      this.busy = true;
+      try { this.reply = await this.ask("fill", { act: a.act, values: a.values, channel: this.d.channel, case: this.d.case }); }
+      catch (error) { this.reply = { ok: false, text: error.message }; }
+      this.busy = false;
+      this.toast(this.reply.ok ? "Your answer is recorded." : this.reply.text, this.reply.ok);
+    },
+  },
+  template: `<section class="sheet duty" :id="d.id" :data-duty="d.id" :aria-labelledby="'t' + d.id"><div class="l1"><span class="level DECISION_NEEDED">decision needed</span>
+      <a class="chip" :href="'/case/' + encodeURIComponent(d.case)" data-go>Open the case</a><span class="small idp">{{ d.case }}</span>
+      <span v-if="left" :class="['left', {late: isLate}]">{{ isLate ? left : left + ' left, then “' + d.silence + '”' }}</span></div>
+    <h2 :id="'t' + d.id">{{ d.what }}: {{ titleOf(d.case) }}</h2>
+    <dl v-if="d.context.length" class="plainfacts"><template v-for="c in d.context"><dt>{{ c[0] }}</dt><dd><Say :text="c[1]" :own="d.case"/></dd></template></dl>
+    <div v-if="d.answers.length" class="options"><button v-for="a in d.answers" class="btn" :disabled="busy || !!why" :title="why" @click="choose(a)"><span>{{ a.label }}</span></button></div>
+    <p class="acts"><a v-for="f in d.forms" class="btn small" :href="f.go" data-go>{{ f.label }}</a></p>
+    <p v-if="reply" :class="['why', {late: !reply.ok}]" role="status">{{ reply.text }}</p><p v-else-if="why" class="why">{{ why }}</p>
+  </section>`,
+};
+
 export const Inbox = {
-  components: { CaseLink, One },
-  props: { raised: Array, now: Number, may: String, building: String },
+  components: { CaseLink, Duty, One },
+  props: { raised: Array, duties: { type: Array, default: () => [] }, now: Number, may: String, stop: { type: String, default: "" }, building: String },
   computed: {
     open() { return this.raised.filter((e) => !e.how); },
     ended() { return this.raised.filter((e) => e.how).sort((a, b) => (a.ended < b.ended ? 1 : -1)).slice(0, 100); },
@@ -62,8 +97,9 @@ export const Inbox = {
   methods: { say, minute, unnumbered },
   mounted() { const id = location.hash.slice(1); if (id) this.$nextTick(() => document.getElementById(id)?.scrollIntoView()); },
   template: `<div class="scroll" tabindex="0"><div class="page"><p v-if="building" class="soft">{{ building }}</p>
-    <p v-else-if="!open.length" class="soft" style="padding-bottom:18px">Nothing waits for a person.</p>
+    <p v-else-if="!open.length && !duties.length" class="soft" style="padding-bottom:18px">Nothing waits for a person.</p>
     <One v-for="e in open" :key="e.id" :e="e" :now="now" :may="may"/>
+    <Duty v-for="d in duties" :key="d.id" :d="d" :now="now" :stop="stop"/>
     <section v-if="ended.length" class="sheet"><h2>Ended</h2><div class="wide" tabindex="0" role="group" aria-label="table"><table class="rows stack"><thead><tr><th>when</th><th>what</th><th>how it ended</th></tr></thead>
       <tbody><tr v-for="e in ended" :key="e.id"><td class="at">{{ minute(e.ended) }}</td><td><a class="link" :href="'/case/' + encodeURIComponent(e.id)" data-go>{{ unnumbered(e.trigger) }}</a> <span class="small idp">{{ e.id }}</span></td>
       <td>{{ e.said }}</td></tr></tbody></table></div></section></div></div>`,

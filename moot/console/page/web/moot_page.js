@@ -32,7 +32,7 @@ export default {
     };
   },
   computed: {
-    waiting() { return this.board.raised.filter((e) => !e.how).length; },
+    waiting() { return this.board.raised.filter((e) => !e.how).length + (this.board.duties || []).length; },
     here() { return this.view.kind === "feed" && this.view.filter.channel ? "/c/" + this.view.filter.channel.slice(1) : this.path.split(/[?#]/)[0]; },
     channel() { return this.view.channel || "#admin"; },
     mayResume() { return !this.stop && !this.commands.find((c) => c.name === "resume")?.may; },
@@ -222,8 +222,8 @@ export default {
       <p v-for="n in notices" :key="n.id" class="tell bad late-answer" role="alert"><span>{{ first(n.id) }} {{ n.text }}</span> <button class="btn small" @click="notices = notices.filter((o) => o !== n)">Close</button></p>
       <div :class="['bar', view.kind]"><h1>{{ view.title }}</h1><span class="about">{{ view.about }}</span></div>
       <Feed v-if="view.kind === 'feed'" ref="feed" :key="'f' + shown" :window="view.window" :place="!view.filter.channel" :live="!past" @seen="seen"/>
-      <Inbox v-else-if="view.kind === 'inbox'" :raised="board.raised" :now="now" :may="stop || may.answer" :building="board.building"/>
-      <CaseView v-else-if="view.kind === 'case'" ref="case" :key="'c' + shown" :view="view" :now="now" :live="!past" :may="stop || may.answer" :raised="board.raised"/>
+      <Inbox v-else-if="view.kind === 'inbox'" :raised="board.raised" :duties="board.duties" :now="now" :may="stop || may.answer" :stop="stop" :building="board.building"/>
+      <CaseView v-else-if="view.kind === 'case'" ref="case" :key="'c' + shown" :view="view" :now="now" :live="!past" :may="stop || may.answer" :stop="stop" :raised="board.raised" :duties="board.duties"/>
       <Search v-else-if="view.kind === 'search'" :key="'s' + shown" :view="view" @go="go"/>
       <ActList v-else-if="view.kind === 'acts'" :key="'l' + shown" :view="view" :commands="commands" :may="stop"/>
       <ActForm v-else-if="view.kind === 'act'" :key="'p' + shown" :view="view" :commands="commands" :may="stop"/>
@@ -235,7 +235,7 @@ export default {
       <div v-else class="scroll"><div class="page"><p class="soft">{{ view.about }}</p></div></div>
     </main>
     <Compose v-if="view.channel" ref="compose" :channel="channel" :about="view.case || ''" :commands="commands" :may="stop" :note-may="may.note[channel] || ''" :seats="seats"/>
-    <Board :class="{open: isBoardOpen}" :owed="board.owed" :raised="board.raised" :now="now" :building="board.building"/>
+    <Board :class="{open: isBoardOpen}" :owed="board.owed" :raised="board.raised" :duties="board.duties" :now="now" :building="board.building"/>
     <div :class="['veil', {open: isNavOpen || isBoardOpen}]" @click="isNavOpen = isBoardOpen = false"></div>
     <Confirm ref="confirm"/><Toasts ref="toasts"/>
     <Help v-if="isHelp" @close="isHelp = false"/>

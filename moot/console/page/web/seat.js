@@ -76,5 +76,5 @@ export const SeatForm = {
     <form class="form" @submit.prevent="send" novalidate><Field name="" path="" :schema="schema" :defs="schema.$defs || {}" required :faults="shown" :modelValue="body" @update:modelValue="put"/>
       <p v-for="o in others" class="err">{{ o[0] || 'the message' }}: {{ o[1] }}</p>
       <p><button class="btn main" :disabled="busy || !!why || (reply && reply.ok)" :title="why">Send as the {{ view.seat }}</button></p><p v-if="why" class="soft">{{ why }}</p>
-      <p v-if="reply" :class="{late: !reply.ok}" role="status">{{ reply.text }}</p></form></template></div><Context v-if="view.about_case" :about="view.about_case"/></div></div>`,
+      <p v-if="reply" :class="{late: !reply.ok}" role="status">{{ reply.text }}</p></form></template></div><Context v-if="view.about_case" :about="view.about_case" :facts="view.facts || []"/></div></div>`,
 };
