@@ -210,6 +210,30 @@ def test_the_page_shows_the_duty_everywhere_and_answers_it_by_a_button_with_conf
 
 
 @pytest.mark.rule("R-G16")
+def test_a_protocol_without_an_act_for_it_has_the_form_of_its_message(place, monkeypatch):
+    code = code_of()
+    begin, end = code.index("    acts=("), code.index("    minted=")
+    (place / "site" / "permits" / "__init__.py").write_text(code[:begin] + code[end:])
+    assert f"moot answer data {DUTY} --body FILE" in moot(place, "escalations", "data").stdout
+    monkeypatch.setenv("PYTHONPATH", str(place / "site"))
+    (place / "work").mkdir()
+    society = Consoled(place / "data", place / "work")
+    try:
+        society.start_society()
+        society.start_console()
+        with browser() as chromium, somebody(chromium, society.owner, "/inbox") as page:
+            page.locator(".duty").get_by_role("link", name="Answer …").click()
+            expect(page.locator(".context")).to_contain_text("a shed")
+            page.get_by_label(re.compile("^granted")).select_option("true")
+            page.get_by_role("button", name=re.compile("^(Answer|Send)")).first.click()
+            page.get_by_role("dialog").get_by_role("button", name="Send this answer").click()
+            expect(page.locator("form [role=status]")).to_contain_text("Noted as message")
+    finally:
+        society.stop()
+    assert f"Permit {CASE}  granted" in moot(place, "case", "data", CASE).stdout
+
+
+@pytest.mark.rule("R-G16")
 def test_an_escalation_of_the_protocol_stands_beside_those_of_moots_own(tmp_path):
     place = made(tmp_path, "false")
     told = moot(place, "escalations", "data").stdout

@@ -44,6 +44,7 @@ async def form_of(model: ReadModel, person: Person, obligation_id: str) -> dict[
         "title": f"{name}: {clean(duties.owed(owed.id, owed.position), 120)}",
         "about": about["title"],
         "about_case": about,
+        "confirm": f"Answer as the {name}?" if owed.is_persons else "",
         "facts": facts_of(owed) if owed.is_persons else [],
         "obligation": owed.id,
         "case": owed.case_id,

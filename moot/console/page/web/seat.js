@@ -12,7 +12,7 @@ export const forget = (id) => sessionStorage.removeItem(KEPT + id);
 
 export const SeatForm = {
   components: { CaseLink, Context, Field },
-  inject: ["ask", "toast"],
+  inject: ["ask", "toast", "confirm"],
   props: { view: Object, may: String, now: Number },
   data() { const all = Object.keys(this.view.schemas), last = kept(this.view.obligation).kind, kind = all.includes(last) ? last : all[0] || ""; return { kind, body: null, faults: {}, rest: "", reply: null, busy: false, touched: {}, isThinking: false, told: "" }; },
   computed: {
@@ -61,6 +61,7 @@ export const SeatForm = {
       clearTimeout(this.timer);
       await this.check();
       if (Object.keys(this.faults).length) this.reply = { ok: false, text: "Not sent: some fields are not what this message takes." };
+      else if (this.view.confirm && !await this.confirm({ title: this.view.confirm, text: this.view.about, details: ["The answer ends this duty and cannot be taken back."], yes: "Send this answer" })) { this.busy = false; return; }
       else try { this.reply = await this.ask("fulfil", { obligation: this.view.obligation, body: this.body }); } catch (e) { this.reply = { ok: false, text: e.message }; }
       this.toast(this.reply.ok ? `Sent as the ${this.view.seat}.` : this.reply.text, this.reply.ok);
       if (this.reply.ok) forget(this.view.obligation);
