@@ -18,6 +18,7 @@ from moot.protocols.arena.messages import ArenaDraft, FinalOutput, Review, RunFa
 from moot.protocols.arena.relevance import cleanse
 from moot.protocols.arena.seats import REVIEWER
 from moot.protocols.arena.session import first_ref, next_ref
+from moot.protocols.kernel.figures import NEWEST
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
 
@@ -72,7 +73,7 @@ class ArenaMind(Mind):
             return None
         body = _body(expected, view, text, session)
         if isinstance(body, Review) and session is not None:
-            self._sessions.open(*_continued(body.resume_ref, session, body))
+            self._sessions.open(*_continued(body.resume_ref, session, body, view.rules_version))
         return Reply(body)
 
     def _resume(self, view: View) -> ReviewerSession:
@@ -102,21 +103,23 @@ class ArenaMind(Mind):
         for env in view.transcript:
             body = env.body
             if isinstance(body, Review) and body.run_id == run_id and body.resume_ref in found:
-                ref, session = _continued(body.resume_ref, found[body.resume_ref], body)
-                found[ref] = session
+                # A run may have begun under rules of which the filter takes out less.
+                for version in (0, NEWEST):
+                    ref, session = _continued(body.resume_ref, found[body.resume_ref], body, version)
+                    found[ref] = session
         if wanted in found:
             self._sessions.open(wanted, found[wanted])
 
 
-def _continued(ref: str, session: ReviewerSession, body: Review) -> tuple[str, ReviewerSession]:
+def _continued(ref: str, session: ReviewerSession, body: Review, version: int) -> tuple[str, ReviewerSession]:
     """Return the session after a review, and what resumes it."""
     said = replace(session, reviews=(*session.reviews, body.text), unresolved=())
-    return next_ref(ref, review_ref(body)), said
+    return next_ref(ref, review_ref(body, version)), said
 
 
-def review_ref(body: Review) -> str:
+def review_ref(body: Review, version: int = NEWEST) -> str:
     """Return the reference under which a review is kept as an artifact, as the Orchestrator derives it."""
-    digest = hashlib.sha256(cleanse(body.text).text.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = hashlib.sha256(cleanse(body.text, version).text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"round-{body.round_index}/review-{body.attempt}/sha256:{digest}"
 
 

@@ -51,7 +51,7 @@ def draft_figures(state: RunState, _given: RuleInput) -> Figures:
 def drafted(state: RunState, given: RuleInput) -> Effect:
     """Take the draft of this round (6.7); a blank one ends the run."""
     n = state.round_index
-    draft, notes = kept(f"round-{n}/draft", given.body.text)
+    draft, notes = kept(f"round-{n}/draft", given.body.text, given.context.version)
     if not draft.text.strip():
         return failed(reasons.EMPTY_DRAFT, f"the Planner's draft of round {n} is blank", notes)
     entered = Entered(State.REVIEWING, f"the draft of round {n} is there")
@@ -89,13 +89,13 @@ def reviewed(state: RunState, given: RuleInput) -> Effect:
         why = quoted(gone)
         told = event("SESSION_RESUME_MISSING", round_index=n, session_id=state.session_id, why=why)
         return failed(reasons.SESSION, gone, (told,))
-    review, notes = kept(f"round-{n}/review-{state.attempt}", body.text)
+    review, notes = kept(f"round-{n}/review-{state.attempt}", body.text, given.context.version)
     found = parse_verdict(review.text)
     notes = (*notes, ReviewRead(n, state.attempt, review.ref, found))
     resume_ref = next_ref(state.resume_ref, review.ref)
     if found.verdict is None:
         return _retried(state, found, review.ref, resume_ref, notes)
-    issues = issues_of(review.text, found.verdict, n, state.consulted, state.findings)
+    issues = issues_of(review.text, found.verdict, n, state.consulted, state.findings, given.context.version)
     record = RoundRecord(
         round_index=n,
         planner_output_ref=state.draft_ref,
@@ -173,7 +173,7 @@ def decided(state: RunState, verdict: Verdict, changes: Changes, notes: Notes) -
 
 def finalized(state: RunState, given: RuleInput) -> Effect:
     """The final output of an approved plan ends the run (6.15); a blank one is none."""
-    notes = _output(given.body.text)
+    notes = _output(given)
     if not notes:
         return failed(reasons.EMPTY_FINAL, "the Finalizer's output is blank")
     sentence = f"approved in round {state.round_index}, the final output stands"
@@ -182,7 +182,7 @@ def finalized(state: RunState, given: RuleInput) -> Effect:
 
 def best_effort(state: RunState, given: RuleInput) -> Effect:
     """At the cap the run ends with the Finalizer's best effort, or without (9.3, R-A2)."""
-    notes = _output(given.body.text)
+    notes = _output(given)
     return _capped(state, "" if notes else ", and the Finalizer's best effort is blank", notes)
 
 
@@ -191,11 +191,12 @@ def no_effort(state: RunState, _given: RuleInput) -> Effect:
     return _capped(state, ", and the Finalizer was silent")
 
 
-def _output(text: str) -> Notes:
+def _output(given: RuleInput) -> Notes:
     """Note the final output, nothing of a blank one."""
+    text = given.body.text
     if not text.strip():
         return ()
-    final, notes = kept("final", text)
+    final, notes = kept("final", text, given.context.version)
     return (*notes, Output(final.text))
 
 

@@ -152,12 +152,12 @@ def _rule(
     *,
     unless: Unless | None = None,
 ) -> Rule:
-    default = _is_asked if category == _INFRA else _scope
+    default = _is_asked if category == INFRA else _scope
     return Rule(name, category, _spaced(pattern), unless or default, beside)
 
 
 _DAY: Final = "(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next week|weekly|monthly)"
-_INFRA: Final[Category] = "infra_telemetry"
+INFRA: Final[Category] = "infra_telemetry"
 _BILLING: Final[Category] = "billing_admin"
 _INCIDENT: Final[Category] = "incident_deployment_backlog"
 _CREATIVE: Final[Category] = "creative_marketing"
@@ -166,7 +166,7 @@ _CREATIVE: Final[Category] = "creative_marketing"
 RULES: Final = (
     # A machine's load with its figure: "CPU at 93 %", "heap 3.1 GB", "disk usage: 91 %".
     _rule(
-        _INFRA,
+        INFRA,
         "machine_load",
         r"\b(?:[cg]pu|(?<!long[\s-])memory|heap|disk|ram|iowait|inodes?)(?: (?:usage|use|utili[sz]ation|load))?"
         r"(?: (?:on|of|for) [\w./-]{1,40})?\s{0,2}[:=]?\s{0,2}"
@@ -178,14 +178,14 @@ RULES: Final = (
     ),
     # The machine's other figures: "load average: 4.2", "uptime 99.95 %", "1,200 rps", "replication lag 40 s".
     _rule(
-        _INFRA,
+        INFRA,
         "machine_figures",
         r"\bload average:? \d|\buptime(?: (?:is|was|of|at))?:? \d|\b\d[\d.,]{0,9}k?\s?(?:rps|qps|iops)\b"
         r"|\breplication lag\b|\bgc pauses?\b.{0,20}?\d",
     ),
     # Containers and nodes and how they fare: "pod restarted 4 times", "node-7 evicted".
     _rule(
-        _INFRA,
+        INFRA,
         "cluster_state",
         r"\b(?:pods?|containers?|kubelets?|nodes?|node-\w{1,20}|vms?|clusters?|servers?)\b.{0,40}?"
         r"\b(?:restart(?:s|ed|ing)|crash(?:ed|ing|es|loop\w{0,20})|evicted|oom-?killed|unreachable|rebooted|drained"
@@ -193,7 +193,7 @@ RULES: Final = (
     ),
     # A service's answers and errors: "p99 latency of /api/users 840 ms", "5xx rate", "502 Bad Gateway".
     _rule(
-        _INFRA,
+        INFRA,
         "service_health",
         r"\bp(?:50|90|95|99|999)\b.{0,30}?\bresponse times?\b|\b(?:latency|response times?)\b.{0,20}?\s/[a-z][\w/-]*"
         r"|\b5xx\b|\b50[234] (?:errors?|bad gateway|gateway timeout|responses)\b|\bhttp 50[0234]\b"
@@ -201,7 +201,7 @@ RULES: Final = (
     ),
     # Tools that watch machines: "the Grafana dashboard", "CloudWatch alarm".
     _rule(
-        _INFRA,
+        INFRA,
         "monitoring_tool",
         r"\b(?:grafana|prometheus|datadog|cloudwatch|newrelic|nagios|kibana)\b.{0,20}?"
         r"\b(?:dashboards?|alerts?|alarms?|panels?|graphs?|monitors?|metrics?)\b"

@@ -51,7 +51,9 @@ class Hook(NamedTuple):
         _check(given.body, failure)
         told: Told = {}
         # What is asked and found goes into the record (R-A9).
-        body: HookResult = cleaned(given.body, f"{self.phase}-hook-{state.round_index}", told)
+        body: HookResult = cleaned(
+            given.body, f"{self.phase}-hook-{state.round_index}", told, given.context.version
+        )
         notes = all_left_out(told)
         if body.status != "SUCCESS":
             return self._without(state, body.query, body.why or "the notebook failed", notes)

@@ -18,7 +18,7 @@ from moot.protocols.arena.session import first_ref
 from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import State
 from moot.protocols.arena.trail import Entered, Given, Notes, all_left_out, event
-from moot.protocols.kernel.figures import SECOND_AUDIT
+from moot.protocols.kernel.figures import NEWEST, SECOND_AUDIT
 from moot.protocols.kernel.steps import Effect, RuleInput
 
 
@@ -27,7 +27,7 @@ def judged(state: RunState, given: RuleInput) -> Effect:
 
     A prompt of which the filter for excluded content leaves nothing is as blank as an empty one (4.2, R-A9).
     """
-    found, told, problem = _read(given.body)
+    found, told, problem = _read(given.body, given.context.version)
     notes: Notes = (Given(**found), event("RUN_STARTED", run_id=state.case_id), *all_left_out(told))
     if problem is not None:
         return failed(*problem, notes)
@@ -38,13 +38,13 @@ def judged(state: RunState, given: RuleInput) -> Effect:
 
 def refusal(body: Any) -> str:
     """Say why the run that an ARENA_TASK opens would end before its first round, "" where it would begin."""
-    found, _, problem = _read(body)
+    found, _, problem = _read(body, NEWEST)
     return _lacks_notebook(found) if problem is None else problem[1]
 
 
 def lacks_notebook(body: Any) -> bool:
     """Return True for a valid ARENA_TASK whose required notebook is disabled (R-G4)."""
-    found, _, problem = _read(body)
+    found, _, problem = _read(body, NEWEST)
     return problem is None and bool(_lacks_notebook(found))
 
 
@@ -57,13 +57,13 @@ def _lacks_notebook(found: Mapping[str, Any]) -> str:
     return ""
 
 
-def _read(body: Any) -> tuple[dict[str, Any], Told, tuple[str, str] | None]:
+def _read(body: Any, version: int) -> tuple[dict[str, Any], Told, tuple[str, str] | None]:
     """Read what is given: what it means, what was excluded from it, and what is wrong with it: code and sentence."""
     found: dict[str, Any] = {"config": body.config, "task": body.task, "notebook": body.notebook}
     problem = _problem(found)
     told: Told = {}
     for name, value in found.items():
-        found[name] = cleaned(value, name, told)
+        found[name] = cleaned(value, name, told, version)
     if problem is None and is_spent(found["task"].initial_prompt):
         kinds = ", ".join(sorted({one.category for one in told.get("task.initial_prompt", ())}))
         why = f"nothing is left of it but what was excluded ({kinds or 'as it came'}): say what is to be done"

@@ -14,6 +14,7 @@ from moot.protocols.arena.contracts import Issue, Verdict
 from moot.protocols.arena.messages import NotebookFinding
 from moot.protocols.arena.relevance import cleanse
 from moot.protocols.arena.verdict import Parsed, parse_verdict
+from moot.protocols.kernel.figures import NEWEST
 
 MOST_ITEMS: Final = 100
 """More items of one review than this are left to its text."""
@@ -74,6 +75,7 @@ def issues_of(
     round_index: int,
     evidence_refs: Sequence[str],
     findings: Iterable[NotebookFinding],
+    version: int = NEWEST,
 ) -> tuple[Issue, ...]:
     """List what a review leaves open, for its `RoundRecord`.
 
@@ -83,6 +85,7 @@ def issues_of(
         round_index: From 1.
         evidence_refs: What the during-hook consulted; what the text does not mention is listed (8.2).
         findings: What that evidence says about claims; contradictions are listed (R-A10).
+        version: The rules version of the log.
     """
     found: list[tuple[str, str, str | None, str | None]] = []
     if verdict == "REVISE":
@@ -105,6 +108,12 @@ def issues_of(
     ]
     return tuple(
         # A part of a line may be excluded where the whole line is not.
-        Issue(id=f"r{round_index}-{n}", kind=kind, text=cleanse(said).text, claim=claim, evidence_ref=ref)  # type: ignore[arg-type]
+        Issue(
+            id=f"r{round_index}-{n}",
+            kind=kind,  # type: ignore[arg-type]
+            text=cleanse(said, version).text,
+            claim=claim,
+            evidence_ref=ref,
+        )
         for n, (kind, said, claim, ref) in enumerate(found, 1)
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import singledispatchmethod
+from operator import itemgetter
 from typing import Any, Final
 
 from moot.protocols.arena.contracts import RoundRecord
@@ -27,17 +29,18 @@ from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.figures import SECOND_AUDIT
+from moot.protocols.kernel.figures import NEWEST, SECOND_AUDIT
 from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Part
-from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.officers import Ruling, SocietyStarted
 from moot.protocols.kernel.officers import Violation as ViolationMessage
 from moot.protocols.kernel.steps import STOP, RuleInput
 from moot.protocols.kernel.times import rfc3339
 
 AuditRecord = dict[str, Any]
 """JSON data: config, task, notebook, transitions, rounds, hooks, events, parser, artifacts, terminal_state,
-terminal_reason, final_output; written_by where that is known: by seat, who wrote its texts."""
+terminal_reason, final_output; written_by where that is known: by seat, who wrote its texts; rules_version from rules
+version 4 on, by which the filter for excluded content is judged (R-A9)."""
 
 OPENER: Final = RUN.openers[0]
 
@@ -146,7 +149,9 @@ class Recorder:
 
 
 def audit_record(
-    messages: Iterable[Envelope], written_by: Mapping[str, Sequence[str]] | None = None
+    messages: Iterable[Envelope],
+    written_by: Mapping[str, Sequence[str]] | None = None,
+    versions: Sequence[tuple[int, str]] = (),
 ) -> AuditRecord:
     """Make the audit record of one run; as far as it has come, when it is not over.
 
@@ -154,6 +159,8 @@ def audit_record(
         messages: The messages of the run's case from its ARENA_TASK on, in their order. What broke a rule is marked
             by the VIOLATION beside it and changes nothing (K10); a ruling that came too late changes nothing (K5).
         written_by: By seat, who wrote its texts (`moot.protocols.authorship`).
+        versions: From which seq on which rules version is in force, in their order; none: the newest, but for a run
+            that only older rules let go on.
 
     Raises:
         ValueError: They do not begin with an ARENA_TASK.
@@ -165,15 +172,20 @@ def audit_record(
     recorder = Recorder()
     recorder.at = rfc3339(said[0].sent_at)
     context = RuleContext(())
-    if any(_is_move(env) for env in said[1:] if env.seq not in broken):
+    context.rules_version = _in_force(versions, said[0].seq)
+    if not versions and any(_is_move(env) for env in said[1:] if env.seq not in broken):
         # Since R-G4 nothing moves a run that lacks its required notebook: one that moves is older.
         context.rules_version = str(SECOND_AUDIT - 1) if lacks_notebook(said[0].body) else ""
+    if SECOND_AUDIT <= context.version < NEWEST:
+        recorder.record["rules_version"] = context.rules_version
     machine = replace(RUN, note=recorder.take)
     state = machine.open(RuleInput(context, said[0]))
     for env in said[1:]:
         if env.seq in broken or state.outcome is not None:
             continue
         recorder.at = rfc3339(env.sent_at)
+        if versions:
+            context.rules_version = _in_force(versions, env.seq)
         if isinstance(env.body, Ruling):
             state = _ruled(machine, state, env, env.body, context)
         elif env.body.type in MOVES:
@@ -182,6 +194,17 @@ def audit_record(
     if written_by:
         recorder.record["written_by"] = dict(written_by)
     return recorder.record
+
+
+def versions_of(messages: Iterable[Envelope]) -> list[tuple[int, str]]:
+    """List from which seq on which rules version is in force, by the SOCIETY_STARTED among some messages."""
+    return [(env.seq, env.body.rules_version) for env in messages if isinstance(env.body, SocietyStarted)]
+
+
+def _in_force(versions: Sequence[tuple[int, str]], seq: int) -> str:
+    """Return the rules version in force at a seq, "" for none."""
+    at = bisect_right(versions, seq, key=itemgetter(0))
+    return versions[at - 1][1] if at else ""
 
 
 def _is_move(env: Envelope) -> bool:

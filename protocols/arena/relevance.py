@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from moot.protocols.arena.excluded import RULES, Category, Rule
+from moot.protocols.arena.excluded import INFRA, RULES, Category, Rule
+from moot.protocols.arena.scoring import Lexicon, chatter, is_general
+from moot.protocols.kernel.figures import NEWEST, SECOND_AUDIT
 from moot.protocols.kernel.redact import PRIVATE_KEY, may_hold_secret, redact
 from moot.protocols.kernel.scanning import scanner
 
@@ -47,20 +49,25 @@ class Cleansed(NamedTuple):
     removed: tuple[Removed, ...]
 
 
-def cleanse(text: str) -> Cleansed:
+def cleanse(text: str, version: int = NEWEST) -> Cleansed:
     """Take excluded content out of an artifact (R-A9).
 
     A line about something excluded becomes `[removed: <category>]`, a secret in another line
     `[redacted:<kind>]`. The number of lines, their breaks, all other lines and all verdict lines stay as they
     are. Cleansing twice changes nothing more. It takes time linear in the text's length.
+
+    Args:
+        text: The artifact.
+        version: The rules version of the log that it stands in.
     """
-    return _remembered(text) if len(text) <= SHORT else _cleanse(text)
+    is_scored = version >= SECOND_AUDIT
+    return _remembered(text, is_scored) if len(text) <= SHORT else _cleanse(text, is_scored)
 
 
-def _cleanse(text: str) -> Cleansed:
-    if not may_hold_secret(text) and not _suspect(_plain(text)):
+def _cleanse(text: str, is_scored: bool) -> Cleansed:
+    if not is_scored and not may_hold_secret(text) and not _suspect(_plain(text)):
         return Cleansed(text, ())
-    pieces, removed, spoiled = _examine(text)
+    pieces, removed, spoiled = _examine(text, is_scored)
     if not removed:
         return Cleansed(text, ())
     for line, rule in spoiled.items():
@@ -88,19 +95,19 @@ def redactions(text: str) -> tuple[Removed, ...]:
     )
 
 
-def excess(text: str) -> tuple[Removed, ...]:
+def excess(text: str, version: int = NEWEST) -> tuple[Removed, ...]:
     """List the excluded content of an artifact: what `cleanse` would take out, by line."""
-    return _examine(text)[1]
+    return _examine(text, version >= SECOND_AUDIT)[1]
 
 
-def _examine(text: str) -> tuple[list[str], tuple[Removed, ...], dict[int, Rule]]:
+def _examine(text: str, is_scored: bool) -> tuple[list[str], tuple[Removed, ...], dict[int, Rule | Lexicon]]:
     """Return the lines and their breaks in turn, secrets redacted; what is excluded; and the rules by line."""
     pieces = _BREAK.split(text)
     removed: list[Removed] = []
     if redact(text) != text:
         pieces, removed = _without_secrets(text, pieces)
         text = "".join(pieces)
-    spoiled = _spoiled(text, pieces)
+    spoiled = _spoiled(text, pieces, is_scored)
     removed += [Removed(line + 1, rule.category, rule.id) for line, rule in spoiled.items()]
     return pieces, tuple(sorted(removed)), spoiled
 
@@ -141,23 +148,33 @@ def _without_keys(text: str, pieces: list[str]) -> Iterator[str]:
         yield piece[done:]
 
 
-def _spoiled(text: str, pieces: list[str]) -> dict[int, Rule]:
-    """Find the rule that each excluded line falls under; lines are counted from 0."""
+def _spoiled(text: str, pieces: list[str], is_scored: bool) -> dict[int, Rule | Lexicon]:
+    """Find what each excluded line falls under; lines are counted from 0."""
     low = _plain(text)
-    if not _suspect(low):
+    is_suspect = _suspect(low)
+    if not is_suspect and not is_scored:
         return {}
-    spoiled: dict[int, Rule] = {}
+    spoiled: dict[int, Rule | Lexicon] = {}
     end = 0
     for n, piece in enumerate(pieces):
         begin, end = end, end + len(piece)
         line = low[begin:end]
-        if n % 2 or not _suspect(line) or VERDICT.fullmatch(piece):
+        if n % 2 or not piece or VERDICT.fullmatch(piece):
             continue
-        for rule in RULES:
-            if rule.finds(line):
-                spoiled[n // 2] = rule
-                break
+        found: Rule | Lexicon | None = _rule_of(line, is_scored) if is_suspect and _suspect(line) else None
+        if found is None and is_scored:
+            found = chatter(line)
+        if found is not None:
+            spoiled[n // 2] = found
     return spoiled
+
+
+def _rule_of(line: str, is_scored: bool) -> Rule | None:
+    """Return the first rule under which a line falls; where lines are scored, a general one falls under few."""
+    found = next((rule for rule in RULES if rule.finds(line)), None)
+    if found is not None and is_scored and found.category != INFRA and is_general(line):
+        return None
+    return found
 
 
 def _plain(text: str) -> str:

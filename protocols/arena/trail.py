@@ -84,13 +84,13 @@ def all_left_out(told: Told) -> Notes:
     return tuple([left_out(where, removed) for where, removed in told.items()])
 
 
-def kept(name: str, text: str) -> tuple[Artifact, Notes]:
+def kept(name: str, text: str, version: int) -> tuple[Artifact, Notes]:
     """Keep an output as an artifact, without excluded content (R-A9).
 
     Returns:
         The artifact, whose reference holds the hash of what is kept, and what is to be noted of it.
     """
-    clean, removed = cleanse(text)
+    clean, removed = cleanse(text, version)
     removed = tuple(sorted((*redactions(text), *removed))) if REDACTED in text else removed
     digest = hashlib.sha256(clean.encode("utf-8", "surrogatepass")).hexdigest()
     artifact = Artifact(f"{name}/sha256:{digest}", clean)

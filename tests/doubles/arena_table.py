@@ -13,7 +13,7 @@ from moot.protocols.arena.messages import (
     Review,
     RunFault,
 )
-from moot.protocols.arena.record import audit_record
+from moot.protocols.arena.record import audit_record, versions_of
 from moot.protocols.arena.run import RUN
 from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
 from moot.protocols.arena.state import RunState
@@ -113,7 +113,8 @@ class ArenaTable(Table):
 
     def record(self) -> dict[str, Any]:
         """Return the audit record of the run."""
-        return audit_record([env for env in self.log if env.case_id == self.run_id])
+        messages = [env for env in self.log if env.case_id == self.run_id]
+        return audit_record(messages, versions=versions_of(self.log))
 
     def path(self) -> list[str]:
         """Return the states of the run in their order."""

@@ -52,4 +52,6 @@ class Arena(NamedTuple):
 def last_draft(view: View) -> str:
     """Return the newest draft as it is kept (R-A9), "" before the first."""
     found = view.last("DRAFT")
-    return cleanse(found.body.text).text if found is not None and isinstance(found.body, ArenaDraft) else ""
+    if found is None or not isinstance(found.body, ArenaDraft):
+        return ""
+    return cleanse(found.body.text, view.rules_version).text

@@ -41,6 +41,7 @@ from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.minds import SCRIPTED
 from moot.protocols.kernel.minds import Minds as Filling
 from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.rulebook import VERSION
 from moot.recording import Life, Recording
 from moot.workshop import ASKER, START, Fitted, fitted, workshop
 
@@ -195,7 +196,10 @@ def run_many(
             return await _hold(many, clock, fit, listen, logged)
 
     minds = (clock or VirtualClock(START)).run(main)
-    return [audit_record(messages[case_id], written_by(messages[case_id], minds)) for case_id in order]
+    return [
+        audit_record(messages[case_id], written_by(messages[case_id], minds), [(0, VERSION)])
+        for case_id in order
+    ]
 
 
 async def _hold(

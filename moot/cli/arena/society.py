@@ -138,12 +138,13 @@ def record_of(log: Log, run_id: str) -> dict[str, Any]:
     Raises:
         Unusable: The case is no run of the Arena.
     """
-    from moot.protocols.arena.record import audit_record
+    from moot.protocols.arena.record import audit_record, versions_of
     from moot.protocols.authorship import written_by
 
     messages = [env for env in log.envelopes(having=[key("case_id", run_id)]) if env.case_id == run_id]
+    versions = versions_of(log.envelopes(having=[key("type", "SOCIETY_STARTED")]))
     try:
-        return audit_record(messages, written_by(messages, log.namebook().who.minds))
+        return audit_record(messages, written_by(messages, log.namebook().who.minds), versions)
     except ValueError:
         raise Unusable(f"{run_id} is no run of the Arena: moot arena record {log.path} lists them") from None
 

@@ -14,7 +14,7 @@ Usage::
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from moot.channels.showing.rendering import UNKNOWN, Speakers, speakers_of
@@ -200,6 +200,10 @@ class ReadModel(ABC):
         Raises:
             NotThere: No message of it is known.
         """
+
+    @abstractmethod
+    async def rules_versions(self) -> Sequence[tuple[int, str]]:
+        """List from which message on which rules version is in force."""
 
     @abstractmethod
     async def explain(self, given: str) -> Explanation:

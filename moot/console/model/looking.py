@@ -49,6 +49,7 @@ from moot.memory.errors import MemoryStoreError, UnknownEvidence
 from moot.memory.evidence import DirectoryEvidence
 from moot.memory.records import Record
 from moot.memory.shelves import BY_NAME, SHELVES
+from moot.protocols.arena.record import versions_of
 from moot.protocols.kernel.case import Ended
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
@@ -309,6 +310,16 @@ class Looking(ReadModel):
             state=state,
             progress=self._story_progress(),
         )
+
+    async def rules_versions(self) -> Sequence[tuple[int, str]]:
+        until, reach = self.until, self.watching.reach
+        wanted = Wanted(type="SOCIETY_STARTED")
+
+        def look(db: sqlite3.Connection) -> Sequence[tuple[int, str]]:
+            found = stretch(db, reach, wanted, low=1, high=until, is_down=True, limit=MOST_WINDOW)
+            return versions_of(decoded(found.rows)[0])
+
+        return await self.watching.readers.run(look)
 
     async def explain(self, given: str) -> Explanation:
         try:

@@ -65,12 +65,14 @@ def changes(before: Sequence[str], after: Sequence[str]) -> list[list[str]]:
     return [[kinds[line[:2]], line[2:]] for line in difflib.ndiff(before, after) if line[:2] in kinds]
 
 
-def conformance_tables(said: Sequence[Envelope], *, is_over: bool) -> list[dict[str, Any]]:
-    """Show the thirteen checks of a run that is over."""
+def conformance_tables(
+    said: Sequence[Envelope], versions: Sequence[tuple[int, str]], *, is_over: bool
+) -> list[dict[str, Any]]:
+    """Show the thirteen checks of a run that is over, by the rules versions of its log."""
     if not is_over:
         return []
     try:
-        found = check(audit_record(said))
+        found = check(audit_record(said, versions=versions))
     except (ValueError, ProtocolError):
         return []
     rows = [

@@ -43,7 +43,7 @@ async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str
     elif case.kind in ("run", "arena") or any(env.body.type == "ARENA_TASK" for env in said[:1]):
         rests = "Conformance"
         rounds = rounds_of(said, minds)
-        tables = conformance_tables(said, is_over=case.outcome is not None)
+        tables = conformance_tables(said, await model.rules_versions(), is_over=case.outcome is not None)
     elif case.kind == MOTION:
         rests = "Objections"
         tables = motion_tables(said, case.outcome, minds)

@@ -9,6 +9,7 @@ from moot.protocols.arena.conformance.report import Findings, show
 from moot.protocols.arena.conformance.texts import placed_texts, texts_in
 from moot.protocols.arena.conformance.walk import Walk
 from moot.protocols.arena.relevance import excess
+from moot.protocols.kernel.figures import NEWEST
 from moot.protocols.kernel.redact import redact
 
 _SHORT: Final = 10_000
@@ -17,11 +18,12 @@ _SHORT: Final = 10_000
 
 def check_content(walk: Walk, record: object, found: Findings) -> None:
     """Check 13. The evidence names the place and the rule; it never repeats the text."""
+    version = _version(record)
     artifacts: dict[str, str] = {}
     for path, text in _protocol_texts(walk):
         artifacts.setdefault(text, path)
-    for text in _suspects(artifacts, lambda text: bool(excess(text))):
-        for one in excess(text):
+    for text in _suspects(artifacts, lambda text: bool(excess(text, version))):
+        for one in excess(text, version):
             what = f"line {one.line} is excluded content: {one.category}, rule {one.rule} (R-A9)"
             found.wrong(artifacts[text], what)
     # A verdict line is never taken for a secret; the filter knows that, plain redaction does not.
@@ -32,6 +34,14 @@ def check_content(walk: Walk, record: object, found: Findings) -> None:
             found.wrong(path.removeprefix("record."), "holds what looks like a secret (10.3)")
     found.saw(f"{len(artifacts)} artifacts, prompts, outputs and issues without excluded content")
     found.saw(f"{len(artifacts) + len(others)} texts without anything like a secret")
+
+
+def _version(record: object) -> int:
+    """Return the rules version that a record names; one without is older than those that name it."""
+    found = record.get("rules_version") if isinstance(record, dict) else None
+    if found is None:
+        return 0
+    return int(found) if isinstance(found, str) and found.isascii() and found.isdecimal() else NEWEST
 
 
 def _suspects(texts: Collection[str], is_suspect: Callable[[str], bool]) -> Iterator[str]:

@@ -215,7 +215,7 @@ def a_blocked_write_is_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def nothing_is_filtered(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (trail, cleaning):
-        monkeypatch.setattr(module, "cleanse", lambda text: Cleansed(text, ()))
+        monkeypatch.setattr(module, "cleanse", lambda text, _version: Cleansed(text, ()))
 
 
 BREAKS: list[tuple[str, Callable[[pytest.MonkeyPatch], None]]] = [

@@ -8,7 +8,7 @@ import pytest
 
 from moot.protocols.arena import messages as m
 from moot.protocols.arena.conformance.checker import check
-from moot.protocols.arena.record import audit_record
+from moot.protocols.arena.record import audit_record, versions_of
 from moot.protocols.arena.relevance import excess
 from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.arena.states import State
@@ -64,7 +64,7 @@ def ref(name, text):
 
 def test_a_record_has_exactly_its_keys_and_is_json():
     record = two_rounds().record()
-    assert [*record] == KEYS
+    assert [*record] == [*KEYS, "rules_version"]
     assert json.loads(json.dumps(record)) == record
 
 
@@ -242,7 +242,7 @@ def test_the_record_of_a_run_under_way_is_a_beginning_of_the_whole_one():
         assert part["artifacts"].items() <= whole["artifacts"].items()
         is_over = bool(part["transitions"]) and part["transitions"][-1]["to"] == "TERMINATED_APPROVED"
         assert (part["terminal_state"] is not None) is is_over
-    assert audit_record(said) == whole
+    assert audit_record(said, versions=versions_of(table.log)) == whole
 
 
 def test_a_stop_stands_in_the_record():
@@ -277,6 +277,49 @@ def is_clean(record):
             yield value
 
     return not [text for text in texts(record) if excess(text) or redact(text) != text]
+
+
+CHATTER = "the designer wants another banner"
+
+
+@pytest.mark.rule("R-A9", "R-G17")
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_r_a9_a_run_is_filtered_and_judged_by_the_rules_of_its_log(version, monkeypatch):
+    monkeypatch.setattr(ArenaTable, "rules_version", version)
+    table = ArenaTable()
+    table.run()
+    table.draft(f"A plan.\n{CHATTER}")
+    table.review("- no goal\nVERDICT: REVISE")
+    table.draft("Better.")
+    table.review("VERDICT: APPROVED")
+    table.final(f"Done.\n{CHATTER}")
+    record = table.record()
+    is_scored = version == "4"
+    assert (CHATTER in record["final_output"]) is not is_scored
+    assert any(CHATTER in text for text in record["artifacts"].values()) is not is_scored
+    assert record.get("rules_version") == ("4" if is_scored else None)
+    assert check(record).checks[12].is_passed
+    # The same texts in a record of the newest rules are excess, in one that names no version they are not.
+    spoiled = {**record, "final_output": f"Done.\n{CHATTER}"}
+    assert check({**spoiled, "rules_version": "3"}).checks[12].is_passed
+    assert check({key: spoiled[key] for key in spoiled if key != "rules_version"}).checks[12].is_passed
+    for named in ("4", "5", 4, "four", None if is_scored else "4"):
+        if named is not None:
+            assert not check({**spoiled, "rules_version": named}).checks[12].is_passed
+
+
+@pytest.mark.rule("R-A9", "R-G17")
+def test_r_a9_each_message_of_a_run_is_taken_by_the_rules_in_force_when_it_was_said():
+    table = ArenaTable()
+    table.run()
+    table.draft(f"A plan.\n{CHATTER}")
+    review = table.review("- no goal\nVERDICT: REVISE")
+    table.draft(f"Better.\n{CHATTER}")
+    said = [env for env in table.log if env.case_id == table.run_id]
+    record = audit_record(said, versions=[(0, "3"), (review.seq, "4")])
+    texts = [text for ref, text in record["artifacts"].items() if "/draft" in ref]
+    assert [CHATTER in text for text in texts] == [True, False]
+    assert "rules_version" not in record
 
 
 def filtered(record):

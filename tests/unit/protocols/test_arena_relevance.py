@@ -1,4 +1,6 @@
+import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -6,6 +8,8 @@ from hypothesis import strategies as st
 
 from moot.protocols.arena.excluded import RULES
 from moot.protocols.arena.relevance import VERDICT, Removed, cleanse, excess, is_spent
+from moot.protocols.arena.scoring import LEXICONS
+from moot.protocols.kernel.figures import SECOND_AUDIT
 from moot.protocols.kernel.redact import redact
 
 # Put together from pieces, so that no scanner takes this file for a leak.
@@ -295,6 +299,53 @@ def test_a_text_is_spent_when_only_marks_are_left(text, is_it):
     assert is_spent(text) is is_it
 
 
+LINES = json.loads((Path(__file__).parents[2] / "doubles" / "arena_lines.json").read_text(encoding="utf-8"))
+BEFORE = SECOND_AUDIT - 1
+"""The rules version before lines are scored."""
+
+
+@pytest.mark.rule("R-A9")
+@pytest.mark.parametrize(("name", "least"), [("held_out", 0.8), ("tuned", 0.94)])
+def test_r_a9_lines_that_no_rule_was_written_for_are_found_and_no_other(name, least, record_property):
+    """Measured: precision 1.0 and recall 0.8 on lines that the word lists were not tuned on."""
+    excluded, kept = LINES[name]["excluded"], LINES[name]["kept"]
+    found = [line for line in excluded if excess(line)]
+    wrong = [line for line in kept if excess(line)]
+    precision = len(found) / (len(found) + len(wrong))
+    recall = len(found) / len(excluded)
+    record_property("precision", precision)
+    record_property("recall", recall)
+    assert precision == 1.0, f"{name}: precision {precision:.2f}, kept lines that are removed: {wrong}"
+    missed = [line for line in excluded if line not in found]
+    assert recall >= least, f"{name}: recall {recall:.2f}, missed: {missed}"
+
+
+def test_the_held_out_lines_are_ten_and_ten_and_none_of_them_is_tuned_on():
+    held, tuned = LINES["held_out"], LINES["tuned"]
+    assert (len(held["excluded"]), len(set(held["kept"]))) == (10, 10)
+    assert not {*held["excluded"], *held["kept"]} & {*tuned["excluded"], *tuned["kept"]}
+
+
+@pytest.mark.rule("R-A9", "R-G17")
+def test_r_a9_lines_are_scored_from_rules_version_4_on():
+    """What logs of older versions hold is judged as it was."""
+    line = "INC-4821 postmortem still open"
+    chatter = "the designer wants another banner"
+    assert cleanse(chatter, BEFORE) == (chatter, ()) and excess(chatter, BEFORE) == ()
+    assert cleanse(chatter, SECOND_AUDIT) == cleanse(chatter)
+    assert cleanse(chatter).removed == (Removed(1, "creative_marketing", "creative_chatter"),)
+    assert cleanse(line, BEFORE).removed == cleanse(line).removed != ()
+    general = "Overdue invoices are escalated to finance after 30 days."
+    assert cleanse(general, BEFORE).removed != () and cleanse(general).removed == ()
+
+
+@pytest.mark.parametrize("lexicon", LEXICONS, ids=lambda lexicon: lexicon.id)
+def test_each_word_list_finds_lines_and_lists_no_word_twice(lexicon):
+    for words in (lexicon.strong, lexicon.weak, lexicon.states):
+        assert sorted(set(words.split())) == words.split()
+    assert any(found.rule == lexicon.id for line in LINES["tuned"]["excluded"] for found in excess(line))
+
+
 @pytest.mark.rule("R-A9")
 @pytest.mark.parametrize("line", KEPT)
 def test_r_a9_lines_of_research_design_and_review_survive(line):
@@ -311,7 +362,7 @@ def test_every_rule_finds_at_least_one_of_the_examples():
         found.rule
         for lines in EXCLUDED.values()
         for line in lines
-        for found in excess(line.replace(",", "\n"))
+        for found in excess(line.replace(",", "\n"), BEFORE)
     }
     assert named == {rule.id for rule in RULES}
     assert len(named) == len(RULES)
@@ -505,6 +556,13 @@ def test_excess_lists_what_cleanse_takes_out(text):
         "must the cpu at 9 % within ",
         "the a slo target is p95 response time ",
         "if when keep node unreachable; ",
+        "invoice please tomorrow our ticket banner cpu ",
+        "The cpu is down again. ",
+        "ops-1 v1.2.3 #4412 ",
+        "is is is overdue ",
+        "on call on call ",
+        "a-b-c-d-e-f-",
+        "12 34 56 eur ",
     ],
 )
 def test_hostile_text_takes_linear_time(unit):
