@@ -164,29 +164,18 @@ def test_a_phase_entered_again_asks_again_and_keeps_both_answers(tmp_path):
     assert moot(tmp_path, "verify", "rain").returncode == 0
 
 
-SNAPPING = """from importlib import import_module
-from moot.__main__ import main
-import_module("moot.society").SNAPSHOT_FROM = 1
-main()
-"""
-"""The program, which writes a snapshot however short its log is."""
-
-
 @pytest.mark.rule("R-G14")
-def test_a_society_with_faulted_cases_is_killed_started_again_and_continued(tmp_path):
+def test_a_society_with_faulted_cases_is_killed_and_continued(tmp_path):
     put(tmp_path, CODE.replace(*PLACES["effect"]))
     code = tmp_path / "site" / "weather" / "__init__.py"
     code.write_text(code.read_text().replace('case_id.endswith("1005") and ', ""))
-    assert moot(tmp_path, "scene", "rain.yaml", "--out", "rain", CALM="1").returncode == 0
-    how = {"program": ("-c", SNAPPING)}
+    assert moot(tmp_path, "scene", "rain.yaml", "--out", "rain").returncode == 0
     assert moot(tmp_path, "act", "rain", "ask", "text=Once?").returncode == 0
-    assert "ends as faulted" in live(tmp_path, "ends as faulted", ends=signal.SIGKILL, **how)
-    assert "the society lives" in live(tmp_path, "the society lives", **how)
-    assert (tmp_path / "rain" / "snapshot").exists(), "states of foreign protocols are folded anew"
+    assert "ends as faulted" in live(tmp_path, "Once?", ends=signal.SIGKILL)
     assert moot(tmp_path, "act", "rain", "ask", "text=Twice?").returncode == 0
-    assert "Traceback" not in live(tmp_path, "Twice?", CALM="1", **how)
+    assert "Traceback" not in live(tmp_path, "Twice?", CALM="1")
     log = [json.loads(line) for line in moot(tmp_path, "log", "rain", "--json").stdout.splitlines()]
     ruled = [one["case_id"] for one in log if one["body"].get("outcome") == "faulted"]
-    assert len(ruled) == len(set(ruled)) == 1
+    assert {BOOM, GOOD} <= set(ruled) and len(ruled) == len(set(ruled)), "no case ends twice"
     judged = moot(tmp_path, "verify", "rain")
     assert judged.returncode == 0, judged.stdout

@@ -273,7 +273,7 @@ def test_a_log_of_a_protocol_that_is_not_installed_is_passed_over_and_said_once(
     assert (named.returncode, named.stderr) == (0, "")
 
 
-def live(place, until, *, ends=signal.SIGINT, program=("-m", "moot"), **more):
+def live(place, until, *, ends=signal.SIGINT, **more):
     """Let the society in rain live until it prints a line with some words, and send it a signal; return its output."""
     env = {
         **os.environ,
@@ -282,7 +282,7 @@ def live(place, until, *, ends=signal.SIGINT, program=("-m", "moot"), **more):
         "PYTHONUNBUFFERED": "1",
         **more,
     }
-    command = [sys.executable, *program, "up", "--speed", "600", "--data", "rain", "--no-console"]
+    command = [sys.executable, "-m", "moot", "up", "--speed", "600", "--data", "rain", "--no-console"]
     printed = []
     with subprocess.Popen(
         command, cwd=place, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
