@@ -115,6 +115,8 @@ async def _serve_guests(
             if op == SHOWN:
                 patience.note_shown(by)
                 return {}
+            # Who sets the pace is there to see what waits.
+            patience.note_somebody()
             return await control_clock(society, op, value, by)
 
         controls = ControlPump(path, control)

@@ -76,6 +76,11 @@ class Patience:
                 self._timer = asyncio.create_task(self._give_up(), name="patience")
             self._decide()
 
+    def note_somebody(self) -> None:
+        """Note that a person is there: nothing is held open any more for want of somebody to see it."""
+        for escalation_id in sorted(self._unseen):
+            self.note_shown(escalation_id)
+
     def _look(self, env: Envelope, fx: Effects) -> None:
         if isinstance(env.body, ClockSet):
             if self._full_speed is not None and env.body.reason != self._reason and env.body.speed != 1:
