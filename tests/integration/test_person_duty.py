@@ -120,11 +120,11 @@ def test_the_terminal_lists_the_duty_with_its_context_and_takes_its_answer(place
     )
     owed = moot(place, "obligations", "data").stdout
     assert "Admin" in owed and "permit" in owed and DUTY in owed
-    seen = moot(place, "escalations", "data", "--as", "ann")
+    seen = moot(place, "escalations", "data", "--as", "nobody-here")
     assert seen.returncode == 2 or CASE in seen.stdout
 
-    refused = moot(place, "answer", "data", DUTY, "--as", "ann", "--body", "permits.yaml")
-    assert refused.returncode == 3 and "the admin owes this, and ann is a viewer" in refused.stderr
+    refused = moot(place, "answer", "data", DUTY, "--as", "nobody-here", "--body", "permits.yaml")
+    assert refused.returncode == 3 and "the admin owes this, and nobody-here is a viewer" in refused.stderr
     assert "PERMIT" in moot(place, "answer", "data", DUTY, "--schema").stdout
     (place / "answer.json").write_text(json.dumps({"request_id": CASE, "granted": True, "why": "small"}))
     done = moot(place, "answer", "data", DUTY, "--body", "answer.json")
