@@ -145,7 +145,7 @@ def test_help_has_no_colour_where_none_is_wanted() -> None:
     ("words", "said"),
     [
         (["lgo"], "moot: no such command 'lgo'. Did you mean 'log'? Try 'moot --help'."),
-        (["log"], "moot log: missing argument 'DIR|FILE.jsonl|nats://HOST/NAME'. Try 'moot log --help'."),
+        (["view"], "moot view: missing argument 'DIR|FILE.jsonl|nats://HOST/NAME'. Try 'moot view --help'."),
         (["log", "x", "--form", "3"], "moot log: no such option: --form"),
         (["replay", "x", "--until", "7"], "moot: there is no 'replay' any more: moot status DIR --until SEQ"),
         (["status", "x", "--until", "soon"], "moot status: invalid value for '--until'"),
