@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from moot.protocols.escalation.messages import (
+    ANSWER_WITHIN,
     Escalation,
     EscalationAck,
     EscalationAnswer,
@@ -15,8 +16,8 @@ from moot.protocols.escalation.messages import (
     EscalationResolved,
     Option,
 )
-from moot.protocols.escalation.triggers import ANSWER_WITHIN, PAGES, REPAGE_EVERY
 from moot.protocols.kernel.case import CaseState, Ended
+from moot.protocols.kernel.deadlines import MAX_REMINDERS, REMINDER_INTERVAL
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Late, Violation
 from moot.protocols.kernel.machine import Machine, Start
@@ -109,7 +110,7 @@ def after_end(ended: Ended, _env: Envelope) -> Violation:
 def _paged(state: EscalationState, _given: RuleInput) -> Effect:
     """Page again half an hour after the time of this page, until the last one (R-E2)."""
     pages = state.pages + 1
-    return Effect({"pages": pages}, owe=(Owe("page", pages + 1),) if pages < PAGES else ())
+    return Effect({"pages": pages}, owe=(Owe("page", pages + 1),) if pages < MAX_REMINDERS else ())
 
 
 def _resolved(_state: EscalationState, given: RuleInput) -> Effect:
@@ -125,7 +126,7 @@ def first_page(state: EscalationState) -> tuple[int, ...]:
 def until_page(state: EscalationState, given: RuleInput) -> timedelta:
     """Pages keep their half hours, though one of them be late (R-E2)."""
     n: int = given.subject
-    return state.anchor_at + n * REPAGE_EVERY - given.at
+    return state.anchor_at + n * REMINDER_INTERVAL - given.at
 
 
 def what_is_left(state: EscalationState, given: RuleInput) -> timedelta:

@@ -11,27 +11,7 @@ from datetime import timedelta
 from typing import Final, Literal, NamedTuple, get_args
 
 from moot.protocols.escalation.messages import ANSWER_WITHIN, Option
-from moot.protocols.kernel.times import minutes
 
-__all__ = [
-    "ANSWER_WITHIN",
-    "FIRES_AGAIN_AFTER",
-    "MAX_ANSWER_WITHIN",
-    "MAX_OPTIONS",
-    "PAGES",
-    "REPAGE_EVERY",
-    "TRIGGERS",
-    "Effect",
-    "Trigger",
-    "faults",
-    "numbered",
-    "options_of",
-]
-
-REPAGE_EVERY: Final = minutes(30)
-"""URGENT ones page again this often until acknowledged (R-E2)."""
-PAGES: Final = 5
-"""At most this many further pages (R-E2)."""
 FIRES_AGAIN_AFTER: Final = timedelta(hours=24)
 """A condition that never ended fires again after this (K19)."""
 

@@ -12,17 +12,13 @@ from typing import Any, Final, NamedTuple
 
 from moot.protocols.escalation.case import KIND, EscalationState
 from moot.protocols.escalation.messages import (
+    ANSWER_WITHIN,
     Escalation,
     EscalationAnswer,
     EscalationPaged,
     EscalationResolved,
 )
-from moot.protocols.escalation.triggers import (
-    ANSWER_WITHIN,
-    FIRES_AGAIN_AFTER,
-    Trigger,
-    numbered,
-)
+from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER, Trigger, numbered
 from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope

@@ -15,10 +15,10 @@ SLACK: Final = 1024
 
 
 REMINDER_INTERVAL: Final = timedelta(minutes=30)
-"""Interval between reminders of a person's duty, as between the pages of an escalation (R-E2, R-G16)."""
+"""Interval between reminders of a person's duty, and between pages of an URGENT escalation (R-E2, R-G16)."""
 
 MAX_REMINDERS: Final = 5
-"""Maximum number of reminders of one duty of a person (R-E2)."""
+"""Maximum number of reminders of a person's duty, and of further pages of an escalation (R-E2)."""
 
 
 class Deadline(NamedTuple):

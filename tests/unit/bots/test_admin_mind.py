@@ -14,8 +14,8 @@ import pytest
 from moot.bots.minds.admin import MEDIAN, SimulatedAdmin
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.memory.inmemory import InMemoryStore
-from moot.protocols.escalation.messages import Escalation, EscalationAck, EscalationAnswer
-from moot.protocols.escalation.triggers import ANSWER_WITHIN, options_of
+from moot.protocols.escalation.messages import ANSWER_WITHIN, Escalation, EscalationAck, EscalationAnswer
+from moot.protocols.escalation.triggers import options_of
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
 from moot.protocols.kernel.seats import ADMIN, Seat

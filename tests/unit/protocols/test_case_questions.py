@@ -206,6 +206,17 @@ def test_a_context_that_cannot_be_said_ends_the_case_and_not_the_society(protoco
     assert table.last("ESCALATION").body.trigger_code == "faulted" and is_lawful(table)
 
 
+@pytest.mark.rule("R-G14", "R-G16")
+def test_a_context_that_differs_in_another_process_stops_nobody(protocol):
+    machine, said = protocol.PERMIT, iter(range(1_000))
+    asks = {"doubting": machine.asks["doubting"]._replace(context=lambda _state: f"No. {next(said)}")}
+    speak((replace(protocol.PROTOCOL, cases=(replace(machine, asks=asks),)),))
+    table = asked(protocol)
+    answer(table, 1)
+    assert table.docket.ended[CASE].outcome == "granted with conditions"
+    assert findings(table.log) == []
+
+
 @pytest.mark.rule("R-G16", "R-E4")
 def test_a_second_answer_is_late(protocol):
     table = asked(protocol)

@@ -7,10 +7,11 @@ import pytest
 
 from moot.protocols.calls.exhaustion import sources as call_sources
 from moot.protocols.escalation import triggers
-from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer, ModeChanged
+from moot.protocols.escalation.messages import ANSWER_WITHIN, EscalationAck, EscalationAnswer, ModeChanged
 from moot.protocols.escalation.mode import Modes
 from moot.protocols.escalation.triggers import TRIGGERS, options_of
 from moot.protocols.escalation.watch import OCCURRENCES, Watched
+from moot.protocols.kernel.deadlines import MAX_REMINDERS, REMINDER_INTERVAL
 from moot.protocols.kernel.envelope import OFFICER, Draft
 from moot.protocols.kernel.errors import Late, OfficerFault
 from moot.protocols.kernel.officers import Ruling
@@ -1067,9 +1068,9 @@ def test_k5_a_second_end_of_an_escalation_is_a_fault():
 
 
 def test_the_figures_of_the_table_are_those_of_the_spec():
-    assert timedelta(hours=4) == triggers.ANSWER_WITHIN
-    assert timedelta(minutes=30) == triggers.REPAGE_EVERY
-    assert triggers.PAGES == 5
+    assert timedelta(hours=4) == ANSWER_WITHIN
+    assert timedelta(minutes=30) == REMINDER_INTERVAL
+    assert MAX_REMINDERS == 5
     assert timedelta(hours=24) == triggers.FIRES_AGAIN_AFTER
 
 

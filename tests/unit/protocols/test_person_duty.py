@@ -219,6 +219,17 @@ def test_a_brief_that_is_no_json_is_told_in_words(protocol):
     assert len(opened(protocol).last("DUTY_NOTICE").body.brief["context"]) == 8_001
 
 
+@pytest.mark.rule("R-G14", "R-G16")
+def test_a_brief_that_differs_in_another_process_stops_nobody(protocol):
+    machine, said = protocol.PERMIT, iter(range(1_000))
+    step = replace(machine.steps["permit"], brief=lambda _state, _given: {"n": next(said), "it": object()})
+    speak((replace(protocol.PROTOCOL, cases=(replace(machine, steps={**machine.steps, "permit": step}),)),))
+    table = opened(protocol)
+    table.wait(hours=3)
+    assert table.kinds().count("DUTY_NOTICE") > 2
+    assert findings(table.log) == [], "what people were shown stands as it is logged"
+
+
 @pytest.mark.rule("R-G16", "R-G17")
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_logs_of_earlier_rules_leave_it_owed(protocol, version):
