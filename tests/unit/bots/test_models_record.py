@@ -54,6 +54,24 @@ def test_an_answer_is_read_of_its_record_as_it_was(api: str, name: str, asked: s
         assert answer_in(record_of("o/0/1/2", answer), read) == answer
 
 
+def test_an_answer_that_was_used_when_it_came_is_used_again_though_it_would_be_flagged_now() -> None:
+    flagging = replace(TYPED, flag_of=lambda _found: "flagged: of no use")
+    turn = next(turn for (api, name), turn in TURNS.items() if api == "openai" and used(reader(api), turn))
+    read = reader("openai")
+    record = record_of("o/0/1/1", replace(read(turn.status, turn.body), tries=1))
+    again = answer_in(record, reader("openai", flagging))
+    assert (again.outcome, again.why, again.is_flagged) == ("answered", "", False) and again.value is not None
+    flagged = reader("openai", flagging)(turn.status, turn.body)
+    assert (flagged.outcome, flagged.is_flagged) == ("unparsable", True)
+    kept = answer_in(record_of("o/0/1/1", replace(flagged, tries=1)), reader("openai", flagging))
+    assert (kept.outcome, kept.is_flagged) == ("unparsable", True)
+
+
+def used(read: Read, turn: Turn) -> bool:
+    answer = read(turn.status, turn.body)
+    return answer.outcome == "answered" and answer.value is not None
+
+
 @given(st.sampled_from(["openai", "anthropic"]), st.sampled_from([200, 307, 400, 429, 500]), st.binary())
 def test_any_bytes_survive(api: str, status: int, body: bytes) -> None:
     read = reader(api)

@@ -276,3 +276,22 @@ def test_k8_an_escalation_nobody_was_shown_is_held_open_for_a_bounded_time(is_sh
     reasons = [reason for _, reason in clock_sets(live(script))]
     assert any("somebody to see" in one for one in reasons)
     assert ("waited 0.3 s for a person" in reasons) != is_shown
+
+
+@pytest.mark.rule("K8")
+def test_k8_a_page_that_opens_it_is_waited_for_after_nobody_was_shown_it_in_time() -> None:
+    async def script(society: Society, patience: Patience) -> None:
+        context = society.host.docket.context
+        await reached(lambda: context.running.get("escalation"))
+        case = next(s.case_id for s in society.host.docket.cases.values() if s.kind == "escalation")
+        unseen = Patience(society, wall_s=0.2, unseen=[case])
+        try:
+            await reached(lambda: unseen.is_waiting)
+            await reached(lambda: not unseen.is_waiting)
+            assert case in society.host.docket.cases
+            unseen.hold_open(case, True)
+            assert unseen.is_waiting
+        finally:
+            await unseen.close()
+
+    live(script)
