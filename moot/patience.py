@@ -144,8 +144,7 @@ class Patience:
     async def _give_up(self) -> None:
         await asyncio.sleep(self._wall.total_seconds())
         if self._full_speed is not None:
-            self._unseen.clear()
-            self._is_spent = bool(self._awaited())
+            self._is_spent = True
             self._go_on(f"waited {self._wall.total_seconds():g} s for a person")
 
     def _most(self) -> str:
