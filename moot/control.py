@@ -35,7 +35,7 @@ POLL_S: Final = 0.05
 """The pump looks for requests this often, in wall time."""
 
 SHOWN: Final = "shown"
-"""Says that a command has displayed an escalation, whose id stands in the place of a person's."""
+"""Operation of a row that reports an escalation displayed by a command; `by` holds its id."""
 
 Op = Literal["pause", "resume", "step", "speed"]
 """What can be asked: stand still, go on, move by some timers, run at another speed (and go on)."""
@@ -113,7 +113,7 @@ def ask(path: Path | str, op: Op, value: float | None, by: str, *, wait_s: float
 
 
 def note_shown(directory: Path, escalation_ids: Iterable[str]) -> None:
-    """Tell a society that runs here which escalations a command has displayed; where none runs, nothing happens."""
+    """Report escalations that a command has displayed to the society that runs here, if one does."""
     found = [*escalation_ids]
     path = directory / LOG_NAME
     if not found or not directory.is_dir() or holder(directory) is None:

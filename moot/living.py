@@ -116,7 +116,7 @@ async def _serve_guests(
                 patience.note_shown(by)
                 return {}
             # Who sets the pace is there to see what waits.
-            patience.note_somebody()
+            patience.note_person()
             return await control_clock(society, op, value, by)
 
         controls = ControlPump(path, control)

@@ -19,7 +19,7 @@ from moot.society import Society
 
 UNSEEN_WALL_S: Final = 60.0
 """Wall seconds that are kept for an answer to an escalation of the warm-up that nobody has been shown yet."""
-LOOK_S: Final = 0.25
+UNSEEN_POLL_S: Final = 0.25
 """Wall seconds between two looks at how long such an escalation stays open."""
 
 _log = structlog.get_logger("moot.patience")
@@ -76,7 +76,7 @@ class Patience:
                 self._timer = asyncio.create_task(self._give_up(), name="patience")
             self._decide()
 
-    def note_somebody(self) -> None:
+    def note_person(self) -> None:
         """Note that a person is there: nothing is held open any more for want of somebody to see it."""
         for escalation_id in sorted(self._unseen):
             self.note_shown(escalation_id)
@@ -114,7 +114,7 @@ class Patience:
     async def _watch_unseen(self) -> None:
         """Look whether an escalation nobody has been shown comes near its end."""
         while self._unseen:
-            await asyncio.sleep(LOOK_S * self._society.clock.speed)
+            await asyncio.sleep(UNSEEN_POLL_S * self._society.clock.speed)
             self._unseen &= self._society.host.docket.cases.keys()
             if self._full_speed is None:
                 self._decide()

@@ -13,7 +13,7 @@ from moot.desk import holdings, money, ratio_text, strategies
 from moot.host import Host
 from moot.patience import Patience
 from moot.protocols.escalation.case import EscalationState
-from moot.protocols.escalation.messages import ESCALATION_ANSWERS
+from moot.protocols.escalation.messages import is_case_duty
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, VIEWER
 
@@ -112,9 +112,7 @@ class Reception:
     def _escalations(self) -> str:
         docket = self._host.docket
         waiting = [s for s in docket.cases.values() if isinstance(s, EscalationState)]
-        duties = [
-            o for o in docket.open.values() if o.seat in PEOPLE and not ESCALATION_ANSWERS & set(o.expects)
-        ]
+        duties = [o for o in docket.open.values() if is_case_duty(o.seat, o.expects)]
         if not waiting and not duties:
             return "nothing waits for an admin"
         lines = []

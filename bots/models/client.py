@@ -248,7 +248,7 @@ class ModelClient:
         answer = self.endpoint.read(reply.status, reply.raw, request, rung)
         measured = answer.text if answer.text != clean.text else None
         is_alike = clean.outcome == answer.outcome and bool(clean.tool_calls) == bool(answer.tool_calls)
-        if is_alike or self._exchange.tells_key((answer.value, *answer.tool_calls)):
+        if is_alike or self._exchange.holds_key((answer.value, *answer.tool_calls)):
             return replace(
                 clean,
                 usage=answer.usage,

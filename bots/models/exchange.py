@@ -19,7 +19,7 @@ from pydantic_core import to_jsonable_python
 from moot.bots.models.answer import Answer, Fault
 from moot.bots.models.endpoint import Endpoint
 from moot.bots.models.errors import NoNetwork, NoPackage, one_line
-from moot.bots.models.key import discreet_reply, headers_of, key_header, tells
+from moot.bots.models.key import discreet_reply, headers_of, holds_key, key_header
 from moot.channels.network import UnusableNetwork, check_network, http_client, proxy_variable
 
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ class Exchange:
         if self._sdk is not None:
             await self._sdk.close()
 
-    def tells_key(self, value: object) -> bool:
+    def holds_key(self, value: object) -> bool:
         """Return whether a text within a value holds the key or a secret header; names of fields do not count."""
-        return tells(to_jsonable_python(value, fallback=str), self.secrets)
+        return holds_key(to_jsonable_python(value, fallback=str), self.secrets)
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
         """Send a request as it stands and take whatever status comes.

@@ -111,13 +111,13 @@ def discreet_reply(body: bytes, *keys: str) -> bytes:
         return redact(text).encode("utf-8", "surrogateescape")
 
 
-def tells(value: Any, keys: Iterable[str]) -> bool:
+def holds_key(value: Any, keys: Iterable[str]) -> bool:
     """Return whether a text within JSON data holds a key; names of fields do not count."""
     if isinstance(value, str):
         return any(len(key) >= SECRET_CHARS and key in value for key in keys)
     if isinstance(value, dict):
         value = [*value.values()]
-    return isinstance(value, list) and any(tells(one, keys) for one in value)
+    return isinstance(value, list) and any(holds_key(one, keys) for one in value)
 
 
 def _without(value: Any, key: str) -> Any:

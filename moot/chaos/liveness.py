@@ -17,8 +17,6 @@ from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.machine import Machine, rows
-from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import PEOPLE
 from moot.protocols.research.calendar import BUSY, POLICIES, schedule_of
 from moot.protocols.research.messages import CycleDeferred, CycleSkipped, CycleTrigger
 from moot.protocols.trading import halt, hours
@@ -125,19 +123,14 @@ def unended(
 def _overdue(docket: Docket, now: datetime) -> Iterator[str]:
     """Yield what is owed and was to be ruled on."""
     for due in docket.open.values():
-        if _is_ruled_on(due) and (void_at := docket.deadlines.void_at(due)) + LATEST < now:
+        if due.is_ruled_on and (void_at := docket.deadlines.void_at(due)) + LATEST < now:
             yield f"{due.id} was to be ruled on at {void_at}, it is {now}"
-
-
-def _is_ruled_on(due: Obligation) -> bool:
-    """Return whether silence ends a duty: a person's only where its step says so (R-G16)."""
-    return due.seat not in PEOPLE or due.can_be_missed
 
 
 def _stuck(docket: Docket) -> Iterator[str]:
     """Yield the open cases that nothing moves on: nobody owes what has a deadline, and nothing else is waited for."""
     for state in docket.cases.values():
-        is_moved = any(_is_ruled_on(due) for due in state.owed) or state.case_id in docket.waiting
+        is_moved = any(due.is_ruled_on for due in state.owed) or state.case_id in docket.waiting
         if not is_moved and state.kind != halt.KIND and not _waits(docket, state):
             yield f"the {state.kind} {state.case_id} is {state.phase}, and nobody owes anything in it"
 

@@ -18,7 +18,7 @@ from moot.channels.outbox.store import OutboxStore
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId
 from moot.console.model.interface import PLATFORM, Person
 from moot.protocols.codec import decode_body
-from moot.protocols.escalation.messages import ESCALATION_ANSWERS
+from moot.protocols.escalation.messages import is_case_duty
 from moot.protocols.kernel.canonical import canonical_json
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Draft
@@ -116,7 +116,7 @@ def owed_to(docket: Docket, person: Person, obligation_id: str) -> Obligation | 
     if owed is None:
         return f"nobody owes {obligation_id}, or not any more"
     if owed.seat in PEOPLE:
-        if ESCALATION_ANSWERS & set(owed.expects):
+        if not is_case_duty(owed.seat, owed.expects):
             return f"this is an escalation: answer {owed.case_id} instead"
         return owed if person.seat == owed.seat else f"only the {owed.seat} answers this"
     if owed.seat not in rulebook().bots:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -10,6 +11,7 @@ from pydantic import Field
 
 from moot.protocols.kernel.fields import Minted, Several
 from moot.protocols.kernel.message import Count, Ident, Message, Part, Text
+from moot.protocols.kernel.seats import PEOPLE
 
 ANSWER_WITHIN: Final = timedelta(hours=4)
 """Then the system takes the conservative action (spec 5.3)."""
@@ -104,6 +106,11 @@ class EscalationResolved(Message):
 
 ESCALATION_ANSWERS: Final = frozenset({"ESCALATION_ACK", "ESCALATION_ANSWER"})
 """Types that a person answers an escalation with."""
+
+
+def is_case_duty(seat: str, expects: Iterable[str]) -> bool:
+    """Return whether a person owes it to a case of a protocol, and not as the answer to an escalation (R-G16)."""
+    return seat in PEOPLE and ESCALATION_ANSWERS.isdisjoint(expects)
 
 
 class ModeChanged(Message):

@@ -85,7 +85,7 @@ class Deadlines:
 
     def _rebuild(self) -> None:
         self._fresh = []
-        self._heap = [self._next_of(o) for o in self._open.values() if _has_deadline(o)]
+        self._heap = [self._next_of(o) for o in self._open.values() if o.is_ruled_on]
         heapify(self._heap)
 
     def next_instant(self) -> datetime | None:
@@ -126,7 +126,7 @@ class Deadlines:
             return
         heap = self._heap
         for obligation in fresh:
-            if is_open.get(obligation.id) is obligation and _has_deadline(obligation):
+            if is_open.get(obligation.id) is obligation and obligation.is_ruled_on:
                 heappush(heap, self._next_of(obligation))
 
     def _next_of(self, obligation: Obligation) -> Deadline:
@@ -149,7 +149,3 @@ def first_instant(obligation: Obligation) -> datetime:
     if obligation.seat in PEOPLE and obligation.can_be_missed:
         return obligation.opened_at
     return obligation.due_at
-
-
-def _has_deadline(obligation: Obligation) -> bool:
-    return obligation.seat not in PEOPLE or obligation.can_be_missed

@@ -163,6 +163,23 @@ def context_of(docket: Docket, obligation: Obligation) -> Mapping[str, Any]:
     return found
 
 
+def context_and_silence(docket: Docket, obligation: Obligation) -> tuple[Mapping[str, Any], str]:
+    """Return what a person is shown of a duty, and what the referee rules on silence, "" where it stays owed (R-G16).
+
+    Both are empty where a rule of the protocol raises: the host ends that case (R-G14).
+    """
+    state = docket.cases[obligation.case_id]
+    try:
+        silence = (
+            docket.rules.types[state.kind].silence(state, obligation).outcome
+            if obligation.can_be_missed
+            else ""
+        )
+        return context_of(docket, obligation), silence
+    except Exception:
+        return {}, ""
+
+
 def void_of(docket: Docket, obligation: Obligation) -> Draft:
     """Derive the RULING on an obligation that nobody met."""
     state = docket.cases[obligation.case_id]

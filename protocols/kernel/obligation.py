@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import PEOPLE, Seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,11 @@ class Obligation:
     def void_at(self) -> datetime:
         """Return the instant from which a ruling may void it; a late ping moves it, see `Deadlines.void_at`."""
         return self.due_at + self.grace
+
+    @property
+    def is_ruled_on(self) -> bool:
+        """Return whether the referee rules on silence: a person's duty may stay owed instead (R-G16)."""
+        return self.seat not in PEOPLE or self.can_be_missed
 
     @property
     def within(self) -> timedelta:

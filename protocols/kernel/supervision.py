@@ -232,13 +232,12 @@ def _expected_notice(docket: Docket, env: Envelope, obligation: Obligation | Non
 def _expected_ruling(docket: Docket, env: Envelope, obligation: Obligation | None) -> Draft | None:
     if obligation is None or obligation.seat in OFFICERS:
         return None
-    is_person = obligation.seat in PEOPLE
-    if is_person and not obligation.can_be_missed:
+    if not obligation.is_ruled_on:
         return None
     # Not `Deadlines.void_at`: in logs of before, a late ping took its lateness from the grace.
     if env.sent_at < obligation.void_at:
         raise OfficerFault(f"RULING on {obligation.id} before its grace is over", seq=env.seq)
-    if not is_person and obligation.id not in docket.deadlines.pinged:
+    if obligation.seat not in PEOPLE and obligation.id not in docket.deadlines.pinged:
         raise OfficerFault(f"RULING on {obligation.id} without a TIMEOUT_PING before it", seq=env.seq)
     return void_of(docket, obligation)
 

@@ -36,7 +36,7 @@ def flag_of(found: object, before: Message | None = None) -> str:
     for path, text in _texts(found):
         if _is_repetitive(text):
             return f"flagged: {path or 'the text'} repeats itself: write each thought once"
-    if _is_sure_of_nothing(found, None):
+    if _is_fatal_without_confidence(found, None):
         return (
             "flagged: confidence is 0 beside a fatal objection: an answer nobody is sure of decides nothing"
         )
@@ -80,16 +80,16 @@ def _looped(items: list[str] | str, longest: int) -> int:
     return most
 
 
-def _is_sure_of_nothing(found: object, confidence: object) -> bool:
+def _is_fatal_without_confidence(found: object, confidence: object) -> bool:
     """Return whether something fatal is said with a confidence of 0."""
     if isinstance(found, Mapping):
         confidence = found.get("confidence", confidence)
         is_fatal = bool(found.get("fatal_flaws")) or str(found.get("severity", "")).casefold() == "fatal"
         if is_fatal and _is_zero(confidence):
             return True
-        return any(_is_sure_of_nothing(value, confidence) for value in found.values())
+        return any(_is_fatal_without_confidence(value, confidence) for value in found.values())
     if isinstance(found, list | tuple):
-        return any(_is_sure_of_nothing(value, confidence) for value in found)
+        return any(_is_fatal_without_confidence(value, confidence) for value in found)
     return False
 
 

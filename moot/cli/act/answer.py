@@ -158,13 +158,13 @@ def _owed(docket: Docket, past: Past, given: str, log: Log) -> Obligation:
 
 
 def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path, log: Log) -> None:
-    from moot.protocols.escalation.messages import ESCALATION_ANSWERS
+    from moot.protocols.escalation.messages import is_case_duty
     from moot.protocols.kernel.seats import PEOPLE
     from moot.protocols.rulebook import rulebook
 
     holder = docket.context.holders.get(owed.seat)
     if owed.seat in PEOPLE:
-        if ESCALATION_ANSWERS & set(owed.expects):
+        if not is_case_duty(owed.seat, owed.expects):
             raise Refused(f"this is an escalation: moot reply {shown(named)} {owed.case_id} OPTION")
         if (seat := seat_of(user, log)) != owed.seat:
             raise Refused(f"the {owed.seat} owes this, and {user} is a {seat}")

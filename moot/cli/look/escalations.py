@@ -158,29 +158,18 @@ def raised(named: Path) -> tuple[list[Raised], Situation]:
 
 def persons_duties(situation: Situation) -> list[Obligation]:
     """Return what people owe besides answers to escalations: cases of protocols ask for it (R-G16)."""
-    from moot.protocols.escalation.messages import ESCALATION_ANSWERS
-    from moot.protocols.kernel.seats import PEOPLE
+    from moot.protocols.escalation.messages import is_case_duty
 
-    return [o for o in situation.owed() if o.seat in PEOPLE and not ESCALATION_ANSWERS & set(o.expects)]
+    return [o for o in situation.owed() if is_case_duty(o.seat, o.expects)]
 
 
 def duty_json(situation: Situation, duty: Obligation) -> dict[str, Any]:
     """Return a person's duty as plain data."""
-    return {"state": "open", "kind": "duty", **situation.obligation_json(duty), **_shown(situation, duty)}
+    from moot.protocols.kernel.duties import context_and_silence
 
-
-def _shown(situation: Situation, duty: Obligation) -> dict[str, Any]:
-    """Return what a duty is shown with, and what silence leads to, "" where it stays owed."""
-    from moot.protocols.kernel.duties import context_of
-
-    docket = situation.docket
-    state = docket.cases[duty.case_id]
-    try:
-        silence = docket.rules.types[state.kind].silence(state, duty).outcome if duty.can_be_missed else ""
-        return {"context": context_of(docket, duty), "silence": silence}
-    except Exception:
-        # A rule of the protocol raises; the host ends the case (R-G14).
-        return {"context": {}, "silence": ""}
+    context, silence = context_and_silence(situation.docket, duty)
+    told = {"state": "open", "kind": "duty", **situation.obligation_json(duty)}
+    return {**told, "context": context, "silence": silence}
 
 
 def print_duty(target: Console, situation: Situation, duty: Obligation, named: Path) -> None:
@@ -190,13 +179,14 @@ def print_duty(target: Console, situation: Situation, duty: Obligation, named: P
     from moot.channels.showing import duties
     from moot.channels.showing.person_duties import acts_for, answers_by, case_field, context_lines
     from moot.channels.showing.wording import clean, seat_name, words
+    from moot.protocols.kernel.duties import context_and_silence
 
-    found = _shown(situation, duty)
+    context, silence = context_and_silence(situation.docket, duty)
     target.print(Text.assemble((clean(duties.owed(duty.id)), "bold"), f"  {duty.case_id}"))
-    rows = [("owed by", seat_name(duty.seat)), *context_lines(found["context"])]
-    if found["silence"]:
+    rows = [("owed by", seat_name(duty.seat)), *context_lines(context)]
+    if silence:
         left = situation.docket.deadlines.void_at(duty) - (situation.now or duty.opened_at)
-        then = words(found["silence"])
+        then = words(silence)
         rows.append(
             ("left", f"{duration(left)}, then {then}" if left > timedelta(0) else f"none: {then} follows")
         )

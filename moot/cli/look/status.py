@@ -162,12 +162,12 @@ def due_text(found: Situation, o: Obligation) -> Text:
     """Return the countdown of an obligation, red when it is late."""
     from rich.text import Text
 
-    from moot.protocols.kernel.seats import OFFICERS, PEOPLE
+    from moot.protocols.kernel.seats import OFFICERS
 
     left = found.remaining(o)
     if left > timedelta(0):
         return Text(f"in {duration(left)}")
-    if not left or o.seat in OFFICERS or (o.seat in PEOPLE and not o.can_be_missed):
+    if not left or o.seat in OFFICERS or not o.is_ruled_on:
         return Text("now")
     void_at = found.docket.deadlines.void_at(o)
     until_void = void_at - (found.now or void_at)

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from moot.console.options import PLATFORM
-from moot.protocols.escalation.messages import ESCALATION_ANSWERS
+from moot.protocols.escalation.messages import is_case_duty
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.envelope import Actor, Envelope
-from moot.protocols.kernel.seats import ADMIN, PEOPLE, Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 
 WINDOW: Final = 100
 """Messages of a window."""
@@ -235,7 +235,7 @@ class ObligationView:
     @property
     def is_persons(self) -> bool:
         """Return True for an open duty of people that is no escalation: its case asks, by acts of its own (R-G16)."""
-        return self.seat in PEOPLE and self.closed_seq is None and not ESCALATION_ANSWERS & set(self.expects)
+        return self.closed_seq is None and is_case_duty(self.seat, self.expects)
 
     def is_held_by(self, person: Person) -> bool:
         """Say whether a person sits in that seat: somebody of the same name elsewhere is another one (K14)."""

@@ -30,7 +30,7 @@ from moot.protocols.escalation.messages import (
     EscalationResolved,
 )
 from moot.protocols.kernel.docket import Docket
-from moot.protocols.kernel.duties import context_of
+from moot.protocols.kernel.duties import context_and_silence
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import PEOPLE, Seat
@@ -94,12 +94,8 @@ def _of_person(docket: Docket, o: Obligation) -> dict[str, Any]:
     state = docket.cases.get(o.case_id)
     if o.seat not in PEOPLE or state is None or state.kind == KIND:
         return {}
-    try:
-        silence = docket.rules.types[state.kind].silence(state, o).outcome if o.can_be_missed else ""
-        return {"context": context_of(docket, o), "silence": silence}
-    except Exception:
-        # A rule of the protocol raises; the host's docket ends the case (R-G14).
-        return {}
+    context, silence = context_and_silence(docket, o)
+    return {"context": context, "silence": silence}
 
 
 def story_of(db: sqlite3.Connection, case_id: str, until: int) -> Story:

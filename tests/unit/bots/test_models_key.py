@@ -8,7 +8,7 @@ import pytest
 
 from moot.bots.models.client import ENDPOINTS
 from moot.bots.models.forms import form_of
-from moot.bots.models.key import discreet_reply, tells
+from moot.bots.models.key import discreet_reply, holds_key
 from moot.bots.models.openai_api import OpenAiEndpoint
 from moot.bots.models.probing import Colour
 from moot.bots.models.request import Request
@@ -78,4 +78,4 @@ def test_no_secret_goes_out_in_a_request(api: Api) -> None:
     ],
 )
 def test_a_text_that_holds_a_key_is_found_wherever_it_stands(value: object, is_told: bool) -> None:
-    assert tells(value, ("sk-12345678", "short", "")) == is_told
+    assert holds_key(value, ("sk-12345678", "short", "")) == is_told
