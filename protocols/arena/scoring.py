@@ -181,7 +181,7 @@ LEXICONS: Final = (
             budget card catering chair cleaning coffee contract contractor cost cost-centre
             courier credit customs deadline deposit desk dollars domain fee flight form
             headcount holiday hosting hotel hours hr insurance key kitchen landlord laptop legal
-            limit meeting-room membership monitor number office offsite onboarding order
+            limit meeting-room membership monitor number offsite onboarding order
             paperwork parcel parking payment pension phone plan po printer quote renewal request
             room seat seats sheet sick signature spend statement supplier tax taxi tier train
             training transfer travel trial trip vendor visa visitor wire workspace
